@@ -1,0 +1,73 @@
+"""One call of a language model as data: what was asked, what came back, and the identity of the question."""
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any, Literal
+
+from planroute.ledger import Usage
+
+Role = Literal["system", "user", "assistant"]
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """One turn of a conversation."""
+
+    role: Role
+    content: str
+
+
+@dataclass(frozen=True, slots=True)
+class Sampling:
+    """How an answer is drawn. Fixed across the conditions of a comparison.
+
+    ``max_tokens`` bounds thinking and answer together; ``thinking`` is ``None`` where the model has no such switch.
+    The defaults are those of the grid paper (section IV: temperature 0.2, 400 tokens).
+    """
+
+    temperature: float = 0.2
+    top_p: float = 1.0
+    max_tokens: int = 400
+    seed: int | None = 0
+    stop: tuple[str, ...] = ()
+    thinking: bool | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ModelRequest:
+    """Everything that can change an answer, and ``purpose``, which cannot.
+
+    ``schema`` is a JSON schema that the answer should satisfy; an engine that can enforces it. ``draw`` tells repeated
+    samples of one question apart. ``purpose`` names the interface that asks and is what the ledger books the call on.
+    """
+
+    purpose: str
+    messages: tuple[Message, ...]
+    sampling: Sampling = Sampling()
+    schema: Mapping[str, Any] | None = None
+    tools: tuple[Mapping[str, Any], ...] = ()
+    draw: int = 0
+
+    def canonical(self, endpoint: str) -> str:
+        """Return canonical JSON of all that identifies the call when it is put to ``endpoint``."""
+        body = {k: v for k, v in asdict(self).items() if k != "purpose"}
+        return json.dumps({"endpoint": endpoint, **body}, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+
+    def identity(self, endpoint: str) -> str:
+        """Return the SHA-256 of ``canonical``: two calls with equal identity are the same question."""
+        return hashlib.sha256(self.canonical(endpoint).encode()).hexdigest()
+
+
+@dataclass(frozen=True, slots=True)
+class ModelReply:
+    """What came back. ``billed`` is false where a cache or a recording answered, or an equal call in flight did."""
+
+    text: str
+    usage: Usage = field(default_factory=Usage)
+    thinking: str = ""
+    finish_reason: str = "stop"
+    latency_s: float = 0.0
+    billed: bool = True
+    price_usd: float | None = None

@@ -1,0 +1,1 @@
+"""The environments in which plans are executed."""
