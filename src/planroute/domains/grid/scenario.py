@@ -1,0 +1,101 @@
+"""One scenario of the grid: feeder, limits, stress, noise, resistance, honesty, and who speaks to the prosumers."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from planroute.domains.grid.coefficients import DEFAULT, Coefficients
+from planroute.domains.grid.feeder import Feeder, load_feeder, straight_laterals
+from planroute.errors import FaultyInput, InputError
+
+Communication = Literal["calibrated", "model"]
+
+
+class Factors(BaseModel):
+    """The values that experiments vary. Units: MW, pu, s; the rest are plain ratios."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+
+    import_cap_mw: float = Field(DEFAULT.network.import_cap_mw, gt=0)
+    voltage_floor_pu: float = Field(DEFAULT.network.voltage_floor_pu, gt=0.5, lt=1.1)
+    r_pu: float = Field(DEFAULT.network.r_pu, gt=0)
+    x_pu: float = Field(DEFAULT.network.x_pu, gt=0)
+    stress: float = Field(1.0, ge=0, le=3)
+    forecast_noise: float = Field(DEFAULT.planning.forecast_noise, ge=0, le=1)
+    mean_resistance: float = Field(DEFAULT.response.mean_resistance, ge=0, le=1)
+    honesty: float = Field(1.0, ge=0, le=1)
+    tool_failure: float = Field(0.0, ge=0, le=1)
+    communication: Communication = "calibrated"
+    model_hours: tuple[int, ...] | None = Field(None, description="hours with model messages; null: all")
+
+
+@dataclass(frozen=True, slots=True)
+class Scenario:
+    """Factors with the feeder and the coefficients that they apply to."""
+
+    factors: Factors
+    feeder: Feeder
+    coefficients: Coefficients = DEFAULT
+
+    def varied(self, **changes: Any) -> "Scenario":
+        """Return the scenario with other factors; a changed r or x applies to the default feeder only."""
+        return make_scenario({**self.factors.model_dump(), **changes}, coefficients=self.coefficients)
+
+
+@lru_cache(maxsize=64)
+def default_feeder(r_pu: float, x_pu: float) -> Feeder:
+    """Return the paper's feeder with the given impedance on every segment."""
+    network = DEFAULT.network
+    return straight_laterals(
+        network.laterals, network.nodes_per_lateral, r_pu, x_pu, network.s_base_mva, network.v_head_pu
+    )
+
+
+def make_scenario(
+    values: Mapping[str, Any] | None = None, *, feeder: Feeder | None = None, coefficients: Coefficients = DEFAULT
+) -> Scenario:
+    """Build a scenario from factor values. Raises ``FaultyInput`` with every problem at once."""
+    try:
+        factors = Factors.model_validate(dict(values or {}))
+    except ValidationError as error:
+        faults = [f"{'.'.join(map(str, e['loc']))}: {e['msg']}, got {e['input']!r}" for e in error.errors()]
+        raise FaultyInput("scenario", faults) from None
+    feeder = feeder or default_feeder(factors.r_pu, factors.x_pu)
+    return Scenario(factors, feeder, coefficients)
+
+
+def load_scenario(path: Path) -> Scenario:
+    """Read a scenario file: a JSON object of factors, and ``feeder``, the path of a feeder file beside it.
+
+    Raises ``InputError`` where the file cannot be read and ``FaultyInput`` with every problem in it.
+    """
+    try:
+        values = json.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise InputError(f"scenario file {path}: {error.strerror or error}") from None
+    except ValueError as error:
+        raise InputError(f"scenario file {path}: not JSON ({error})") from None
+    if not isinstance(values, dict):
+        raise InputError(f"scenario file {path}: must hold an object, holds {type(values).__name__}")
+    feeder_file = values.pop("feeder", None)
+    if feeder_file is not None and not isinstance(feeder_file, str):
+        raise InputError(f"scenario file {path}: feeder must be a file name, got {feeder_file!r}")
+    feeder = load_feeder(path.parent / feeder_file) if feeder_file else None
+    return make_scenario(values, feeder=feeder)
+
+
+def with_coefficients(scenario: Scenario, coefficients: Coefficients) -> Scenario:
+    """Return ``scenario`` on other coefficients, for variants such as a repaired allocation."""
+    return replace(scenario, coefficients=coefficients)
+
+
+def voltage_leverage(feeder: Feeder) -> np.ndarray[Any, np.dtype[np.float64]]:
+    """Return each node's voltage leverage, shape (nodes,): mean rise of V² over all nodes per MW less, largest = 1."""
+    leverage = feeder.sensitivity.mean(axis=0)
+    return np.asarray(np.abs(leverage) / np.abs(leverage).max())
