@@ -6,7 +6,7 @@ asked of whom, what came of it) are columns inside one event for the step, never
 """
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Annotated, Any, Literal, TypeVar
@@ -190,6 +190,15 @@ class Settled:
 
 
 @dataclass(frozen=True, slots=True)
+class Noted:
+    """A domain's own measurement of a step, by name."""
+
+    step: int
+    values: Values
+    kind: Literal["noted"] = "noted"
+
+
+@dataclass(frozen=True, slots=True)
 class ModelCalled:
     """A language model was asked; ``identity`` finds the whole exchange in the call cache."""
 
@@ -247,6 +256,7 @@ Event = Annotated[
     | Directed
     | Responded
     | Settled
+    | Noted
     | ModelCalled
     | Mended
     | Failed
@@ -267,6 +277,10 @@ class Trace:
     def append(self, event: Any) -> None:
         """Add ``event`` at the end."""
         self._events.append(event)
+
+    def extend(self, events: Iterable[Any]) -> None:
+        """Add ``events`` at the end, in order."""
+        self._events.extend(events)
 
     def __iter__(self) -> Iterator[Any]:
         return iter(self._events)

@@ -174,9 +174,15 @@ def answer(
 
 
 def remember(
-    memory: Memory, requested: FloatArray, flexible: FloatArray, given: Answer, people: Population, response: Response
+    memory: Memory,
+    requested: FloatArray,
+    flexible: FloatArray,
+    given: Answer,
+    people: Population,
+    response: Response,
+    hours: int = 1,
 ) -> Memory:
-    """Return the memory after one hour's requests and answers.
+    """Return the memory after one hour's requests and answers, ``hours`` after the requests before.
 
     Fatigue is the decayed mean of the curtailed part of flexible load. One is exploited when one complied while less
     than half of one's neighbours did.
@@ -185,8 +191,8 @@ def remember(
     effort = given.realised / np.maximum(flexible, 1e-12)
     complied = np.where(targeted, given.complied, memory.complied)
     after = Memory(
-        fatigue=response.fatigue_decay * memory.fatigue + effort,
-        exploitation=response.exploitation_decay * memory.exploitation,
+        fatigue=response.fatigue_decay**hours * memory.fatigue + effort,
+        exploitation=response.exploitation_decay**hours * memory.exploitation,
         complied=complied,
         asked=memory.asked + targeted,
         agreed=memory.agreed + given.complied,

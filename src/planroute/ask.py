@@ -1,0 +1,63 @@
+"""Asking a language model: call and record it; for a typed answer, read it and record what had to be mended."""
+
+from typing import TypeVar
+
+from pydantic import BaseModel
+
+from planroute.calls import Message, ModelReply, ModelRequest, Sampling
+from planroute.errors import ModelMissing
+from planroute.ledger import without_raw
+from planroute.protocols import Context
+from planroute.reply import Parsed, read_reply
+from planroute.trace import Mended, ModelCalled
+
+S = TypeVar("S", bound=BaseModel)
+
+
+async def call(context: Context, request: ModelRequest) -> ModelReply:
+    """Put ``request`` to the episode's model and record the call in the trace.
+
+    Raises ``ModelMissing`` where the episode has no model, and every other ``ModelError`` and ``BudgetExceeded`` as
+    the model does.
+    """
+    model = context.model
+    if model is None:
+        raise ModelMissing(f"{request.purpose} needs a language model", hint="name one with --model")
+    reply = await model.complete(request)
+    endpoint = model.endpoint
+    context.trace.append(
+        ModelCalled(
+            request.purpose, endpoint, request.identity(endpoint), without_raw(reply.usage), reply.finish_reason
+        )
+    )
+    return reply
+
+
+async def ask(
+    context: Context,
+    purpose: str,
+    system: str,
+    user: str,
+    schema: type[S],
+    *,
+    sampling: Sampling | None = None,
+    draw: int = 0,
+) -> Parsed[S]:
+    """Ask for an answer of the form ``schema``.
+
+    Raises ``ModelError`` where the model does not answer and ``ReplyError`` where its answer cannot be read; the call is
+    charged in the latter case. Repairs and clippings are recorded in the trace.
+    """
+    request = ModelRequest(
+        purpose=purpose,
+        messages=(Message("system", system), Message("user", user)),
+        sampling=sampling or Sampling(),
+        schema=schema.model_json_schema(),
+        draw=draw,
+    )
+    reply = await call(context, request)
+    parsed = read_reply(reply.text, schema)
+    if parsed.repairs or parsed.clips:
+        clips = tuple((clip.field, clip.given, clip.used) for clip in parsed.clips)
+        context.trace.append(Mended(purpose, parsed.repairs, clips))
+    return parsed

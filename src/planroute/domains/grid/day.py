@@ -1,0 +1,109 @@
+"""What one scenario and seed fix before anyone plans: loads, people, latent draws, and the forecast.
+
+All conditions of a comparison share one ``Day``.
+"""
+
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from planroute.domains.grid.power_flow import ac_power_flow, lindistflow
+from planroute.domains.grid.profiles import HOURS, Loads, day_loads
+from planroute.domains.grid.prosumers import LatentDraws, Population, latent_draws, population
+from planroute.domains.grid.scenario import Scenario, voltage_leverage
+from planroute.domains.grid.scheduling import Forecast, forecast_multipliers, make_forecast
+
+FloatArray = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Day:
+    """A scenario under one seed. ``truth`` is the forecast without noise; ``flexible`` is (24, nodes) in MW."""
+
+    scenario: Scenario
+    seed: int
+    loads: Loads
+    people: Population
+    draws: LatentDraws
+    forecast: Forecast
+    truth: Forecast
+    leverage: FloatArray
+    reactive_ratio: float
+
+    @property
+    def flexible(self) -> FloatArray:
+        """True flexible load per node."""
+        return self.truth.flexible
+
+
+@lru_cache(maxsize=4096)
+def make_day(scenario: Scenario, seed: int) -> Day:
+    """Draw the day of ``scenario`` under ``seed``."""
+    feeder, factors, coefficients = scenario.feeder, scenario.factors, scenario.coefficients
+    loads = day_loads(feeder, coefficients.network, factors.stress)
+    people = population(seed, feeder.n, factors.mean_resistance, coefficients.response)
+    ratio = float(np.tan(np.arccos(coefficients.network.power_factor)))
+    multipliers = forecast_multipliers(seed, feeder.n, factors.forecast_noise, coefficients.planning)
+    limits: dict[str, Any] = {
+        "cap_mw": factors.import_cap_mw,
+        "floor_pu": factors.voltage_floor_pu,
+        "reactive_ratio": ratio,
+    }
+    return Day(
+        scenario=scenario,
+        seed=seed,
+        loads=loads,
+        people=people,
+        draws=latent_draws(seed, feeder.n, coefficients.response),
+        forecast=make_forecast(feeder, loads, people.flexible_share, multipliers, **limits),
+        truth=make_forecast(feeder, loads, people.flexible_share, np.ones_like(multipliers), **limits),
+        leverage=voltage_leverage(feeder),
+        reactive_ratio=ratio,
+    )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Settlement:
+    """What the two referees say of some hours: imports (hours,) in MW and voltages (hours, nodes) in pu."""
+
+    head_mw: FloatArray
+    v_pu: FloatArray
+    head_ac_mw: FloatArray
+    v_ac_pu: FloatArray
+
+
+def settle(day: Day, hours: slice, curtailed_mw: FloatArray) -> Settlement:
+    """Solve ``hours`` with ``curtailed_mw`` (hours, nodes) taken off, by LinDistFlow and by full AC power flow.
+
+    A curtailed MW takes its own reactive power along. Where AC does not converge its figures are NaN.
+    """
+    gross = day.loads.gross[hours] - curtailed_mw
+    net, reactive = gross - day.loads.pv[hours], gross * day.reactive_ratio
+    linear = lindistflow(day.scenario.feeder, net, reactive)
+    full = ac_power_flow(day.scenario.feeder, net, reactive)
+    return Settlement(linear.head_p_mw, linear.v_pu, full.head_p_mw, full.v_pu)
+
+
+def uncontrolled(scenario: Scenario) -> list[dict[str, Any]]:
+    """Return the uncontrolled day hour by hour: import, lowest voltage, and whether a limit is violated."""
+    day = make_day(scenario, seed=0)
+    nothing = np.zeros((HOURS, scenario.feeder.n))
+    result = settle(day, slice(0, HOURS), nothing)
+    cap, floor = scenario.factors.import_cap_mw, scenario.factors.voltage_floor_pu
+    rows = []
+    for hour in range(HOURS):
+        head, lowest = float(result.head_mw[hour]), float(result.v_pu[hour].min())
+        rows.append(
+            {
+                "hour": hour,
+                "import_mw": head,
+                "min_voltage_pu": lowest,
+                "violation": head > cap or lowest < floor,
+                "import_ac_mw": float(result.head_ac_mw[hour]),
+                "min_voltage_ac_pu": float(result.v_ac_pu[hour].min()),
+            }
+        )
+    return rows

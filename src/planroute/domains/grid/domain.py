@@ -1,0 +1,71 @@
+"""The grid as a domain: one task per scenario, a world per seed."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from planroute.calls import Sampling
+from planroute.domains.grid.communication import Calibrated, InHours, Speaker, Spoken
+from planroute.domains.grid.day import make_day
+from planroute.domains.grid.policy import GridFields, TargetRule, Theme
+from planroute.domains.grid.prompts import BRIEFING
+from planroute.domains.grid.scenario import Scenario, make_scenario
+from planroute.domains.grid.world import GridWorld
+from planroute.errors import ModelMissing
+from planroute.protocols import Context, State, Task
+
+
+@dataclass(frozen=True)
+class GridDomain:
+    """Demand response on a radial feeder. ``scenarios`` maps a task's identity to its scenario."""
+
+    scenarios: Mapping[str, Scenario] = field(default_factory=lambda: {"nominal": make_scenario()})
+    sampling: Sampling = Sampling()
+    name: str = "grid"
+
+    @property
+    def fields(self) -> type[GridFields]:
+        """Target rule, theme and intensity."""
+        return GridFields
+
+    @property
+    def briefing(self) -> str:
+        """What a planner decides here."""
+        return BRIEFING
+
+    def tasks(self) -> Sequence[Task]:
+        """One task for each scenario."""
+        return tuple(
+            Task(
+                name,
+                f"keep the feeder within its limits over a hot day ({name})",
+                scenario.factors.model_dump(mode="json"),
+                scenario,
+            )
+            for name, scenario in self.scenarios.items()
+        )
+
+    async def open(self, task: Task, context: Context) -> GridWorld:
+        """Start the day of ``context.seed``. Raises ``ModelMissing`` where communication needs a model and has none."""
+        scenario: Scenario = task.payload
+        return GridWorld(make_day(scenario, context.seed), context, self._speaker(scenario, context))
+
+    def shared_fields(self, task: Task, state: State) -> Mapping[str, Any]:
+        """Target rule, theme and the stress-calibrated intensity that forced comparisons share."""
+        scenario: Scenario = task.payload
+        fields = GridFields(
+            target=TargetRule.HIGH_LOAD,
+            theme=Theme.RELIABILITY,
+            intensity=scenario.coefficients.planning.intensity,
+        )
+        return fields.model_dump()
+
+    def _speaker(self, scenario: Scenario, context: Context) -> Speaker:
+        calibrated = Calibrated(scenario.coefficients.response)
+        if scenario.factors.communication == "calibrated":
+            return calibrated
+        if context.model is None:
+            raise ModelMissing("communication by a model needs a language model", hint="name one with --model")
+        spoken = Spoken(context, self.sampling)
+        hours = scenario.factors.model_hours
+        return spoken if hours is None else InHours(frozenset(hours), spoken, calibrated)
