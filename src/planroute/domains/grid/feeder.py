@@ -307,9 +307,7 @@ def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 class _Record:
     """One object of the file: hands out its fields and notes what is wrong with them."""
 
-    def __init__(
-        self, data: object, component: str, place: str, faults: list[FeederFault], known: str
-    ) -> None:
+    def __init__(self, data: object, component: str, place: str, faults: list[FeederFault], known: str) -> None:
         self.component, self.id, self.faults = component, place, faults
         self.is_object = isinstance(data, Mapping)
         self.data: Mapping[Any, Any] = data if isinstance(data, Mapping) else {}
@@ -527,11 +525,7 @@ def _array(
     shape = () if width is None else (width,)
     try:
         array = np.array(value)
-        if (
-            (array.dtype.kind in kinds or not array.size)
-            and array.ndim == 1 + len(shape)
-            and array.shape[1:] == shape
-        ):
+        if (array.dtype.kind in kinds or not array.size) and array.ndim == 1 + len(shape) and array.shape[1:] == shape:
             if len(array) == n or (n is None and len(array)):
                 return _frozen(array.astype(dtype))
             faults.append(f"{name}: has {len(array)} entries for {n or 'one or more'} nodes")

@@ -103,9 +103,7 @@ def ac_power_flow(
     )
 
 
-def _loads(
-    feeder: Feeder, p_mw: ArrayLike, q_mvar: ArrayLike
-) -> tuple[FloatArray, FloatArray, tuple[int, ...]]:
+def _loads(feeder: Feeder, p_mw: ArrayLike, q_mvar: ArrayLike) -> tuple[FloatArray, FloatArray, tuple[int, ...]]:
     """Both loads as contiguous (cases, nodes) arrays, and their leading axes."""
     p, q = _load("p_mw", p_mw), _load("q_mvar", q_mvar)
     nodes = feeder.n
@@ -163,6 +161,8 @@ def _lindistflow(
     cases, n = p_mw.shape
     flow_p, flow_q, v2 = np.empty(n + 1), np.empty(n + 1), np.empty(n + 1)
     v2[0] = v2_head
+    # V² lost per MW and Mvar; divided out here, since a division per node would cost a third of the time.
+    drop_p, drop_q = 2.0 * r / s_base, 2.0 * x / s_base
     finite = True
     for case in range(cases):
         flow_p[0] = 0.0
@@ -174,12 +174,15 @@ def _lindistflow(
             flow_p[parent[k]] += flow_p[k]
             flow_q[parent[k]] += flow_q[k]
         for k in range(1, n + 1):
-            v2[k] = v2[parent[k]] - 2.0 * (r[k] * flow_p[k] + x[k] * flow_q[k]) / s_base
-        for k in range(n):
-            v_pu[case, order[k]] = np.sqrt(max(v2[k + 1], V_SQUARED_FLOOR))
+            v2[k] = v2[parent[k]] - (drop_p[k] * flow_p[k] + drop_q[k] * flow_q[k])
         head_p[case] = flow_p[0]
         head_q[case] = flow_q[0]
         finite = finite and np.isfinite(flow_p[0]) and np.isfinite(flow_q[0])
+        # Roots first, in one run, and then put in the user's order: so they are taken several at a time.
+        for k in range(n):
+            flow_p[k] = np.sqrt(max(v2[k + 1], V_SQUARED_FLOOR))
+        for k in range(n):
+            v_pu[case, order[k]] = flow_p[k]
     return finite
 
 
@@ -204,12 +207,13 @@ def _ac_sweep(
 ) -> bool:
     cases, n = p_mw.shape
     load_p, load_q = np.zeros(n + 1), np.zeros(n + 1)
+    per_base = 1.0 / s_base
     flow_p, flow_q, v2, squared_current = np.empty(n + 1), np.empty(n + 1), np.empty(n + 1), np.empty(n + 1)
     finite = True
     for case in range(cases):
         for k in range(n):
-            load_p[k + 1] = p_mw[case, order[k]] / s_base
-            load_q[k + 1] = q_mvar[case, order[k]] / s_base
+            load_p[k + 1] = p_mw[case, order[k]] * per_base
+            load_q[k + 1] = q_mvar[case, order[k]] * per_base
         total = load_p.sum() + load_q.sum()
         finite = finite and np.isfinite(total)
         v2[:] = v2_head
