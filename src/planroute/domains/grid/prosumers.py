@@ -57,8 +57,8 @@ class LatentDraws:
 class Memory:
     """What prosumers remember. Never changed in place.
 
-    ``fatigue`` and ``exploitation`` decay by the hour; ``complied`` is each one's last answer (one half before any),
-    ``asked`` and ``agreed`` count requests and compliances so far.
+    ``fatigue`` decays by the hour; ``exploitation`` counts how often one complied while most neighbours did not;
+    ``complied`` is each one's last answer (one half before any); ``asked`` and ``agreed`` count so far.
     """
 
     fatigue: FloatArray
@@ -93,14 +93,19 @@ class Answer:
 
 @lru_cache(maxsize=1024)
 def population(seed: int, nodes: int, mean_resistance: float, response: Response) -> Population:
-    """Draw the prosumers of ``seed``: archetypes in equal numbers, resistance, and a small-world social network."""
+    """Draw the prosumers of ``seed``: archetypes, resistance, and a small-world social network.
+
+    Archetypes are stratified along the feeder: each run of six nodes holds every archetype once, in random order, so
+    that no lateral is made of skeptics by chance.
+    """
     import networkx
 
-    draw = stream(seed, "population")
-    archetype = draw.permutation(np.arange(nodes) % len(ARCHETYPES))
-    spread = response.resistance_spread * (2 * draw.random(nodes) - 1)
+    kinds, order = len(ARCHETYPES), stream(seed, "population", "archetype")
+    archetype = np.concatenate([order.permutation(kinds) for _ in range(-(-nodes // kinds))])[:nodes]
+    spread = response.resistance_spread * (2 * stream(seed, "population", "resistance").random(nodes) - 1)
     neighbours = min(response.neighbours, nodes - 1)
-    graph = networkx.watts_strogatz_graph(nodes, neighbours, response.rewiring, seed=int(draw.integers(2**31)))
+    network = stream(seed, "population", "network")
+    graph = networkx.watts_strogatz_graph(nodes, neighbours, response.rewiring, seed=network)
     adjacency = networkx.to_numpy_array(graph)
     degree = np.maximum(adjacency.sum(axis=1, keepdims=True), 1)
     return Population(
@@ -127,7 +132,7 @@ def willingness(
     """Probability to comply before any message, not yet bounded.
 
     ``requested`` and ``flexible`` are MW per node. Archetype bias, plus reciprocity, less exploitation memory, comfort
-    fatigue, and what a request near or above one's flexible load costs.
+    fatigue, and what a request close to or above one's flexible load costs in goodwill.
     """
     ratio = requested / np.maximum(flexible, 1e-12)
     return np.asarray(
@@ -136,7 +141,6 @@ def willingness(
         - response.exploitation_weight * memory.exploitation
         - response.fatigue_weight * memory.fatigue
         - response.over_ask_weight * np.maximum(ratio - response.over_ask_from, 0.0)
-        - response.disengagement_weight * np.maximum(ratio - response.disengagement_from, 0.0)
     )
 
 
@@ -184,15 +188,15 @@ def remember(
 ) -> Memory:
     """Return the memory after one hour's requests and answers, ``hours`` after the requests before.
 
-    Fatigue is the decayed mean of the curtailed part of flexible load. One is exploited when one complied while less
+    A request tires whoever complies by its depth, request over flexible load, and rest recovers. One is exploited when one complied while less
     than half of one's neighbours did.
     """
     targeted = requested > 0
-    effort = given.realised / np.maximum(flexible, 1e-12)
+    effort = given.complied * requested / np.maximum(flexible, 1e-12)
     complied = np.where(targeted, given.complied, memory.complied)
     after = Memory(
         fatigue=response.fatigue_decay**hours * memory.fatigue + effort,
-        exploitation=response.exploitation_decay**hours * memory.exploitation,
+        exploitation=memory.exploitation,
         complied=complied,
         asked=memory.asked + targeted,
         agreed=memory.agreed + given.complied,

@@ -99,13 +99,13 @@ def order_by(key: FloatArray) -> IntArray:
 
 
 def fill(order: IntArray, capacity: FloatArray, wanted_mw: FloatArray) -> FloatArray:
-    """Ask nodes in ``order`` for their ``capacity`` until ``wanted_mw`` is reached; the last one for what is left.
+    """Ask nodes in ``order``, each for its whole ``capacity``, until ``wanted_mw`` is reached or passed.
 
     ``order`` and ``capacity`` are (..., nodes), ``wanted_mw`` is (...).
     """
     sorted_capacity = np.take_along_axis(capacity, order, axis=-1)
     before = np.cumsum(sorted_capacity, axis=-1) - sorted_capacity
-    asked = np.clip(wanted_mw[..., None] - before, 0.0, sorted_capacity)
+    asked = np.where(before < wanted_mw[..., None] - 1e-12, sorted_capacity, 0.0)
     requests = np.empty_like(asked)
     np.put_along_axis(requests, order, asked, axis=-1)
     return requests
