@@ -178,6 +178,9 @@ class Domain(Protocol):
     async def open(self, task: Task, context: Context) -> World:
         """Start an episode. Equal task and seed give worlds that behave equally."""
 
+    def facts(self, task: Task) -> Mapping[str, Any]:
+        """All that is fixed about ``task`` and can change an episode, as JSON values: for identities and reports."""
+
     def shared_fields(self, task: Task, state: State) -> Mapping[str, Any]:
         """The fields that all conditions of a forced comparison share (the paper's stress-calibrated values)."""
 

@@ -5,8 +5,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from planroute.calls import Sampling
+from planroute.domains.grid.coefficients import ARCHETYPES
 from planroute.domains.grid.communication import Calibrated, InHours, Speaker, Spoken
-from planroute.domains.grid.day import make_day
+from planroute.domains.grid.day import make_day, uncontrolled
 from planroute.domains.grid.policy import GridFields, TargetRule, Theme
 from planroute.domains.grid.prompts import BRIEFING
 from planroute.domains.grid.scenario import Scenario, make_scenario
@@ -49,6 +50,18 @@ class GridDomain:
         """Start the day of ``context.seed``. Raises ``ModelMissing`` where communication needs a model and has none."""
         scenario: Scenario = task.payload
         return GridWorld(make_day(scenario, context.seed), context, self._speaker(scenario, context))
+
+    def facts(self, task: Task) -> Mapping[str, Any]:
+        """Feeder, limits, archetypes, uncontrolled day and every coefficient of the task's scenario."""
+        scenario: Scenario = task.payload
+        return {
+            "feeder": scenario.feeder.to_dict(),
+            "import_cap_mw": scenario.factors.import_cap_mw,
+            "voltage_floor_pu": scenario.factors.voltage_floor_pu,
+            "archetypes": list(ARCHETYPES),
+            "uncontrolled": uncontrolled(scenario),
+            "coefficients": list(scenario.coefficients.table()),
+        }
 
     def shared_fields(self, task: Task, state: State) -> Mapping[str, Any]:
         """Target rule, theme and the stress-calibrated intensity that forced comparisons share."""

@@ -35,6 +35,8 @@ def metrics(trace: Trace, limits: Limits) -> dict[str, float | None]:
     realised = sum(sum(event.columns["realised_kw"]) for event in responded)
     asks = sum(len(event.columns["node"]) for event in directed)
     complied = sum(sum(event.columns["complied"]) for event in responded)
+    unmet = sum(event.values["unmet_kw"] for event in directed)
+    wanted = sum(event.values["wanted_kw"] for event in directed)
     churn = [event.values["revision_churn"] for event in trace.of(Noted) if "revision_churn" in event.values]
     return {
         **_costs(settled, limits),
@@ -46,7 +48,7 @@ def metrics(trace: Trace, limits: Limits) -> dict[str, float | None]:
         "compliance": complied / asks if asks else None,
         "leverage_ratio": _mean([event.values["leverage_ratio"] for event in directed]),
         "forecast_error": _mean([event.values["forecast_error"] for event in directed]),
-        "unmet_kwh": sum(event.values["unmet_kw"] for event in directed),
+        "unmet_share": unmet / wanted if wanted > 0 else None,
         "directives": float(asks),
         "dispatch_hours": float(len(directed)),
         "requested_kwh": requested,

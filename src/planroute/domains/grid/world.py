@@ -80,8 +80,6 @@ class GridWorld:
     def begin(self, declaration: Declaration) -> None:
         """Take over target rule, theme and intensity."""
         self.fields = GridFields.model_validate(dict(declaration.fields))
-        if self.done:
-            self._settle_until(HOURS)
 
     def _remaining(self) -> tuple[int, ...]:
         return self._campaign[self._executed :]
@@ -247,7 +245,8 @@ class GridWorld:
         return Observation(unit.id, True, f"hour {hour}: {realised_kw:.0f} kW of {1000 * total:.0f} kW realised")
 
     def outcome(self) -> Outcome:
-        """Every metric of the day so far, from the trace."""
+        """Every metric of the day, from the trace. Hours that nobody dispatched have run uncontrolled."""
+        self._settle_until(HOURS)
         factors = self.day.scenario.factors
         limits = Limits(
             factors.import_cap_mw, factors.voltage_floor_pu, self.day.scenario.coefficients.objective
@@ -321,6 +320,7 @@ class GridWorld:
             "declared": tuple(declared.tolist()),
             "leverage_ratio": float(issued @ day.leverage) / intended if intended > 0 else None,
             "forecast_error": float(error.mean()) if len(nodes) else None,
+            "wanted_kw": 1000 * wanted,
             "unmet_kw": 1000 * max(wanted - float(dispatch.requests.sum()), 0.0),
         }
         self.context.trace.append(
@@ -338,6 +338,8 @@ class GridWorld:
 
     def _settle_until(self, hour: int) -> None:
         """Settle every hour before ``hour`` that is not settled yet, by both referees."""
+        if hour <= self._settled:
+            return
         hours = slice(self._settled, hour)
         result = settle(self.day, hours, self.curtailed[hours])
         needed = self.day.truth.needed_mw[hours]
@@ -358,6 +360,5 @@ class GridWorld:
                     },
                 )
             )
-        if hour > self._settled:
-            self._lowest_voltage = float(result.v_pu[-1].min())
+        self._lowest_voltage = float(result.v_pu[-1].min())
         self._settled = hour

@@ -1,0 +1,23 @@
+"""The fixed declarer: one mode, and the fields that all conditions of a comparison share."""
+
+from dataclasses import dataclass
+
+from planroute.declaration import Declaration, forced
+from planroute.modes import Mode
+from planroute.protocols import Context, Domain, State, Task
+
+
+@dataclass(frozen=True, slots=True)
+class Fixed:
+    """Declares ``mode`` whatever the task: forced dispatch replaces the declaration and nothing else."""
+
+    mode: Mode
+
+    @property
+    def name(self) -> str:
+        """``fixed``."""
+        return "fixed"
+
+    async def declare(self, domain: Domain, task: Task, state: State, context: Context) -> Declaration:
+        """Return the type-valid declaration of the mode with the domain's shared fields."""
+        return forced(self.mode, domain.shared_fields(task, state))

@@ -1,0 +1,74 @@
+"""Natural declaration: the language model declares the whole typed policy.
+
+Source: Table I of the cyber-physical paper, first row; Planning-as-Routing 3.2.
+"""
+
+import json
+from dataclasses import dataclass
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field, create_model
+
+from planroute.ask import ask
+from planroute.calls import Sampling
+from planroute.declaration import Declaration, Replanning
+from planroute.declarers.prompts import MODES, NATURAL, STATE
+from planroute.modes import Mode
+from planroute.protocols import Context, Domain, State, Task
+
+
+class Policy(BaseModel):
+    """What every domain's declaration has in common, as a model fills it in."""
+
+    model_config = ConfigDict(frozen=True, use_enum_values=False)
+
+    mode: Mode = Field(description="how to plan")
+    depth: int = Field(1, ge=1, le=3, description="levels of decomposition, for HIERARCHICAL")
+    branching: int = Field(1, ge=1, le=4, description="number of complete plans, for SEARCH")
+    replanning: Replanning = Field(Replanning.NONE, description="when to remake the plan")
+    confidence: float = Field(0.5, ge=0, le=1, description="0 to 1")
+    rationale: str = Field("", max_length=200, description="one sentence")
+
+
+def policy_schema(fields: type[BaseModel]) -> type[Policy]:
+    """Return the schema of a domain's declaration: the common policy, then the domain's own ``fields``."""
+    own: dict[str, Any] = {name: (info.annotation, info) for name, info in fields.model_fields.items()}
+    return create_model(f"Policy{fields.__name__}", __base__=Policy, **own)
+
+
+@dataclass(frozen=True, slots=True)
+class Natural:
+    """Asks the model for the full policy. ``draw`` tells repeated declarations of one state apart."""
+
+    sampling: Sampling = Sampling()
+    draw: int = 0
+
+    @property
+    def name(self) -> str:
+        """``natural``."""
+        return "natural"
+
+    async def declare(self, domain: Domain, task: Task, state: State, context: Context) -> Declaration:
+        """Return what the model declares, clipped to its ranges; whether it is type-valid is for the gate to say."""
+        parsed = await ask(
+            context,
+            "natural declaration",
+            NATURAL.format(briefing=domain.briefing, modes=MODES),
+            STATE.format(state=json.dumps(state.summary)),
+            policy_schema(domain.fields),
+            sampling=self.sampling,
+            draw=self.draw,
+        )
+        policy = parsed.value
+        own = {name: getattr(policy, name) for name in domain.fields.model_fields}
+        return Declaration(
+            mode=policy.mode,
+            depth=policy.depth,
+            branching=policy.branching,
+            replanning=policy.replanning,
+            confidence=policy.confidence,
+            rationale=policy.rationale,
+            fields=domain.fields.model_validate(own).model_dump(mode="json"),
+            clips=parsed.clips,
+            repairs=parsed.repairs,
+        )

@@ -1,0 +1,194 @@
+"""One episode, composed: declare, gate, route, execute, evaluate; out come one row and one trace.
+
+This is the only place where the parts of the flow meet.
+"""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from planroute.declaration import Declaration
+from planroute.errors import (
+    BudgetExceeded,
+    DeclarationError,
+    DomainError,
+    ModelRefused,
+    ModelUnavailable,
+    PlanrouteError,
+    ReplyError,
+)
+from planroute.evaluation.deadline import PlanningEvent, planning_events
+from planroute.evaluation.failure import failure_label
+from planroute.gate import Gate, GateAction, GateRecord
+from planroute.ledger import Budget, Ledger, Spent
+from planroute.models.metered import MeteredModel
+from planroute.protocols import Context, Declarer, Domain, Model, Outcome, Task, World
+from planroute.router import route
+from planroute.trace import Declared, Failed, Finished, Gated, Stop, Trace
+
+
+@dataclass(frozen=True, slots=True)
+class EpisodeRow:
+    """The facts of one episode. Equal inputs give equal rows: no wall time is in here.
+
+    ``status`` is ``finished``, ``failed`` (a typed failure that counts), or ``infrastructure`` (which never counts
+    against the task). ``spent`` counts logically: a cached call is in it.
+    """
+
+    domain: str
+    task: str
+    condition: str
+    declarer: str
+    seed: int
+    factors: Mapping[str, Any]
+    declared: str | None
+    executed: str | None
+    mode_agreement: bool | None
+    gate: str | None
+    gate_why: str
+    declaration: Mapping[str, Any] | None
+    status: str
+    stop: str
+    error: str | None
+    success: bool | None
+    metrics: Mapping[str, float | None]
+    spent: Mapping[str, Mapping[str, Any]]
+    planning: tuple[Mapping[str, Any], ...]
+    late_events: int
+    failure: str
+    model: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Episode:
+    """One finished episode: its row, its trace, and what it billed and waited (which differs between equal runs)."""
+
+    row: EpisodeRow
+    trace: Trace
+    billing: Mapping[str, Any] = field(default_factory=dict)
+
+
+_BILLED = ("billed_calls", "latency_s", "price_usd")
+_STOPS: tuple[tuple[type[PlanrouteError], Stop], ...] = (
+    (BudgetExceeded, Stop.BUDGET),
+    (ReplyError, Stop.REPLY),
+    (DeclarationError, Stop.DECLARATION),
+    (ModelRefused, Stop.MODEL_REFUSED),
+    (ModelUnavailable, Stop.INFRASTRUCTURE),
+    (DomainError, Stop.INFRASTRUCTURE),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Conditions:
+    """What an episode runs under, apart from its task: who declares, the gate, the budget, the language model."""
+
+    declarer: Declarer
+    gate: Gate = Gate()
+    budget: Budget = Budget()
+    model: Model | None = None
+    deadline_s: float | None = None
+    """Deadline in s against which events count as late, where the gate is off; else the gate's own."""
+
+
+async def run_episode(
+    domain: Domain, task: Task, seed: int, conditions: Conditions, *, condition: str = ""
+) -> Episode:
+    """Run one episode to its row and trace.
+
+    Failures that belong to the episode (a reply that cannot be read, a refused declaration, a spent budget, an
+    endpoint that gives up) end it with a typed stop reason. ``ModelMissing``, ``StorageError`` and programming errors
+    pass through: they are not about this episode.
+    """
+    trace, ledger = Trace(), Ledger(conditions.budget)
+    model = MeteredModel(conditions.model, ledger) if conditions.model else None
+    context = Context(seed, trace, ledger, model)
+    declaration: Declaration | None = None
+    record: GateRecord | None = None
+    executed: str | None = None
+    stop, error = Stop.DONE, None
+    outcome = Outcome(None, {})
+    world: World | None = None
+    where = "opening the task"
+    try:
+        world = await domain.open(task, context)
+        where = "declaration"
+        declaration = await conditions.declarer.declare(domain, task, world.state(), context)
+        trace.append(Declared(conditions.declarer.name, declaration))
+        where = "gate"
+        record = conditions.gate.admit(declaration)
+        trace.append(Gated(record))
+        if record.admitted is None:
+            stop, error = Stop.REFUSED, record.why
+        else:
+            where = "execution"
+            dispatched, executor = route(record)
+            executed = dispatched.executed
+            trace.append(dispatched)
+            world.begin(record.admitted)
+            await executor(world, record.admitted, trace)
+            stop = Stop.DONE if world.done else Stop.PLAN_EXHAUSTED
+    except tuple(kind for kind, _ in _STOPS) as problem:
+        stop = next(reason for kind, reason in _STOPS if isinstance(problem, kind))
+        error = str(problem)
+        trace.append(Failed(type(problem).__name__, problem.message, where))
+    finally:
+        if world is not None:
+            outcome = world.outcome()
+            await world.aclose()
+    trace.append(Finished(stop))
+    admitted = record.admitted if record else None
+    deadline = conditions.gate.deadline_s if conditions.gate.deadline_s is not None else conditions.deadline_s
+    events = planning_events(trace, admitted, conditions.gate.costs, deadline) if admitted else ()
+    for event in events:
+        ledger.charge_planning(event.cost_s)
+    late = sum(event.late for event in events)
+    agreement = None if executed is None or declaration is None else executed == declaration.mode
+    label = failure_label(
+        stop,
+        late_events=late,
+        mode_agreement=agreement,
+        replaced_by_gate=record is not None and record.action is GateAction.REPLACED,
+        success=outcome.success,
+        metrics=outcome.metrics,
+    )
+    row = EpisodeRow(
+        domain=domain.name,
+        task=task.id,
+        condition=condition or conditions.declarer.name,
+        declarer=conditions.declarer.name,
+        seed=seed,
+        factors=task.factors,
+        declared=declaration.mode if declaration else None,
+        executed=executed,
+        mode_agreement=agreement,
+        gate=record.action if record else None,
+        gate_why=record.why if record else "",
+        declaration=asdict(declaration) if declaration else None,
+        status=_status(stop),
+        stop=stop,
+        error=error,
+        success=outcome.success if _status(stop) != "infrastructure" else None,
+        metrics=outcome.metrics,
+        spent={purpose: _logical(spent) for purpose, spent in sorted(ledger.by_purpose.items())},
+        planning=tuple(_event(event) for event in events),
+        late_events=late,
+        failure=label,
+        model=model.endpoint if model else None,
+    )
+    billing = {purpose: {k: getattr(s, k) for k in _BILLED} for purpose, s in sorted(ledger.by_purpose.items())}
+    return Episode(row, trace, billing)
+
+
+def _status(stop: Stop) -> str:
+    if stop is Stop.INFRASTRUCTURE:
+        return "infrastructure"
+    return "finished" if stop in (Stop.DONE, Stop.PLAN_EXHAUSTED) else "failed"
+
+
+def _logical(spent: Spent) -> dict[str, Any]:
+    return {name: value for name, value in asdict(spent).items() if name not in _BILLED}
+
+
+def _event(event: PlanningEvent) -> dict[str, Any]:
+    return asdict(event)

@@ -1,0 +1,1 @@
+"""What is measured on a finished trace, in every domain: agreement of modes, planning events, failure labels."""

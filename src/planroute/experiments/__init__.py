@@ -1,0 +1,1 @@
+"""Experiments: which cells to run, and the table that comes of them."""

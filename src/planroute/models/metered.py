@@ -1,0 +1,36 @@
+"""The meter between an episode and its model: limits before a call, the ledger after it."""
+
+from dataclasses import dataclass
+
+from planroute.calls import ModelReply, ModelRequest
+from planroute.ledger import Ledger
+from planroute.protocols import Model
+
+
+@dataclass(frozen=True, slots=True)
+class MeteredModel:
+    """Charges every call of ``model`` to ``ledger``, whether or not its answer can be read later.
+
+    Raises ``BudgetExceeded`` before a call for which nothing is left. The call itself is recorded in the trace by
+    ``planroute.ask``, which keeps the order of questions where several are under way.
+    """
+
+    model: Model
+    ledger: Ledger
+
+    @property
+    def endpoint(self) -> str:
+        """The model's own."""
+        return self.model.endpoint
+
+    async def complete(self, request: ModelRequest) -> ModelReply:
+        """Answer ``request`` within the budget and charge it."""
+        self.ledger.check_call()
+        reply = await self.model.complete(request)
+        self.ledger.charge_call(
+            request.purpose, reply.usage, reply.latency_s, billed=reply.billed, price_usd=reply.price_usd
+        )
+        return reply
+
+    async def aclose(self) -> None:
+        """Nothing is held: the model outlives the episode."""
