@@ -45,8 +45,8 @@ async def ask(
 ) -> Parsed[S]:
     """Ask for an answer of the form ``schema``.
 
-    Raises ``ModelError`` where the model does not answer and ``ReplyError`` where its answer cannot be read; the call is
-    charged in the latter case. Repairs and clippings are recorded in the trace.
+    Raises ``ModelError`` where the model does not answer and ``ReplyError`` where its answer cannot be read; in the
+    latter case the call is charged. Repairs and clippings are recorded in the trace.
     """
     request = ModelRequest(
         purpose=purpose,

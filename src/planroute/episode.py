@@ -91,9 +91,7 @@ class Conditions:
     """Deadline in s against which events count as late, where the gate is off; else the gate's own."""
 
 
-async def run_episode(
-    domain: Domain, task: Task, seed: int, conditions: Conditions, *, condition: str = ""
-) -> Episode:
+async def run_episode(domain: Domain, task: Task, seed: int, conditions: Conditions, *, condition: str = "") -> Episode:
     """Run one episode to its row and trace.
 
     Failures that belong to the episode (a reply that cannot be read, a refused declaration, a spent budget, an

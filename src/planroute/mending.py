@@ -1,13 +1,13 @@
 """Mending the values of an answer, field by field, before pydantic judges them.
 
-- A number outside its bounds is clipped to the bound, and the clipping recorded; NaN and infinity are missing.
+- A number outside its bounds is clipped to the bound, and this is recorded; NaN and infinity count as missing.
 - A number or truth value in quotes is read; an integer field takes the rounded value of a fraction.
 - A choice may differ in case, and have spaces or hyphens for underscores; so may the name of a field.
 - A string or list that is too long is cut.
 - A missing field takes its default; unknown fields are dropped.
 
-Everything but the clipping of a number is recorded in words. A missing required field and a value of another type
-are ``ReplyError``.
+Everything but the clipping of a number is recorded in words. A missing required field and a value of another
+type are ``ReplyError``.
 """
 
 import math
@@ -80,9 +80,7 @@ class Mending:
         used = set()
         for name, info in Schema.model_fields.items():
             key = _key(name, info)
-            found = next(
-                (k for k in (key, name) if k in given), near.get(_plain(key), near.get(_plain(name)))
-            )
+            found = next((k for k in (key, name) if k in given), near.get(_plain(key), near.get(_plain(name))))
             value = _MISSING
             if found is not None and found not in used:
                 used.add(found)
@@ -131,9 +129,7 @@ class Mending:
             return self._items(given, get_args(hint), limits, path)
         if origin in (dict, Mapping) and len(get_args(hint)) == 2 and isinstance(given, dict):
             inner = get_args(hint)[1]
-            mended = {
-                name: self._value(item, inner, (), f"{path}.{name[:40]}") for name, item in given.items()
-            }
+            mended = {name: self._value(item, inner, (), f"{path}.{name[:40]}") for name, item in given.items()}
             return {name: item for name, item in mended.items() if item is not _MISSING}
         return given
 

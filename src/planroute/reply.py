@@ -3,14 +3,14 @@
 The rules, in order:
 
 - ``<think>...</think>`` blocks are not part of the answer.
-- The answer is a JSON object. Text, markdown fences and lists around it are dropped; what is almost JSON (single
-  quotes, trailing commas, Python literals, a missing end) is mended by json-repair.
-- Of several objects the *last* one that can be read as the schema counts: models think first and answer last, and
-  an unreadable last object gives way to the readable one before it.
+- The answer is a JSON object. Text, markdown fences and lists around it are dropped; what is almost JSON
+  (single quotes, trailing commas, Python literals, a missing end) is mended by json-repair.
+- Of several objects the *last* one that can be read as the schema counts: models think first and answer last,
+  and an unreadable last object gives way to the readable one before it.
 - An object that is the only value of another one is unwrapped (``{"answer": {...}}``).
 - Values are then mended field by field (``planroute.mending``), and pydantic has the last word.
-- Text that is not valid JSON is only read up to ``MAX_CHARS`` characters, and an object that nests more than
-  ``MAX_DEPTH`` levels is not read.
+- Text that is not valid JSON is only searched up to ``MAX_CHARS`` characters and mended up to ``MAX_MENDED``; what
+  nests more than ``MAX_DEPTH`` levels is not read.
 """
 
 import json
@@ -26,24 +26,30 @@ from planroute.errors import ReplyError
 from planroute.mending import Mending, shared_fields, shown
 
 MAX_CHARS: Final = 65_536
-"""How much of a reply that is not valid JSON is read, in characters; no schema here asks for more."""
+"""How much of a reply that is not valid JSON is searched for objects, in characters."""
+MAX_MENDED: Final = 8_192
+"""How many characters of a reply are mended; json-repair takes quadratic time, so more would take minutes."""
+MAX_MARKS: Final = 1_000
+"""How many punctuation marks of an object are mended, for the same reason."""
+MAX_BRACES: Final = 100
+"""How many opening braces of an object are mended, for the same reason."""
 MAX_DEPTH: Final = 32
 """How deep an object may nest."""
 MAX_OBJECTS: Final = 50
 """How many objects of one reply are looked at, from the end."""
-
 MAX_BROKEN: Final = 4
 """How many objects without an end are looked at."""
 
 T = TypeVar("T", bound=BaseModel)
 
 _THINK = re.compile(r"<(/?)think(?:ing)?>", re.IGNORECASE)
+_PUNCTUATION = re.compile(r"[^\w\s]")
 _MARK = re.compile(r'[{}\[\]"]|\\.', re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
 class Parsed(Generic[T]):
-    """What was read: ``repairs`` says in words what was mended, ``clips`` which numbers were moved to a bound."""
+    """What was read; ``repairs`` says in words what was mended, ``clips`` which numbers moved to a bound."""
 
     value: T
     repairs: tuple[str, ...] = ()
@@ -53,8 +59,8 @@ class Parsed(Generic[T]):
 def split_thinking(text: str) -> tuple[str, str]:
     """Return answer and thinking of ``text``.
 
-    A block that never closes is thinking up to the end. A closing tag without an opening one ends a block that began
-    with the text: some chat templates put the opening tag into the prompt.
+    A block that never closes is thinking up to the end. A closing tag without an opening one ends a block that
+    began with the text: some chat templates put the opening tag into the prompt.
     """
     answer: list[str] = []
     thoughts: list[str] = []
@@ -153,17 +159,20 @@ def _recovered(answer: str) -> tuple[list[dict[str, Any]], list[str]]:
         notes.append(f"reply of {len(answer)} characters cut to {MAX_CHARS}")
         answer = answer[:MAX_CHARS]
     spans = list(_spans(answer))[-MAX_OBJECTS:]
-    objects: list[dict[str, Any]] = []
-    mended = False
-    for span in spans:
-        found = _strict(span)
-        if found is None:
+    found: list[list[dict[str, Any]]] = []
+    mended, left = False, MAX_MENDED
+    for span in reversed(spans):
+        objects = _strict(span)
+        if objects is None and left > 0:
+            part = _cut(span[:left])
+            left -= len(part)
             try:
-                found = _objects(json_repair.repair_json(span, return_objects=True, skip_json_loads=True))
+                objects = _objects(json_repair.repair_json(part, return_objects=True, skip_json_loads=True))
             except Exception:  # which errors the library may raise on arbitrary text is not documented
-                found = []
-            mended = mended or bool(found)
-        objects += found
+                objects = []
+            mended = mended or bool(objects)
+        found.append(objects or [])
+    objects = [item for group in reversed(found) for item in group]
     if mended:
         notes.append("JSON mended")
     if spans and all(len(span) < len(answer) for span in spans):
@@ -173,11 +182,21 @@ def _recovered(answer: str) -> tuple[list[dict[str, Any]], list[str]]:
     return objects, notes
 
 
+def _cut(span: str) -> str:
+    """Return as much of ``span`` as can be mended in well under a second."""
+    braces = 0
+    for count, mark in enumerate(_PUNCTUATION.finditer(span)):
+        braces += mark.group() == "{"
+        if count >= MAX_MARKS or braces > MAX_BRACES:
+            return span[: mark.start()]
+    return span
+
+
 def _spans(text: str) -> Iterator[str]:
     """Yield the outermost ``{...}`` of ``text``, without those that nest too deep.
 
-    Where an object lacks its end, what begins inside it is yielded first, and then the object itself up to the end
-    of the text: the brace may have been prose.
+    Where an object lacks its end, what begins inside it is yielded first, and then the object itself up to the
+    end of the text: the brace may have been prose.
     """
     offset, broken = 0, []
     for _ in range(MAX_BROKEN):

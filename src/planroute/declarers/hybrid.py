@@ -1,7 +1,7 @@
 """Hybrid advice: code scores the modes from features, a model may shift each score a little, code samples the mode.
 
-Source: Table I of the cyber-physical paper, second row. The paper prints neither the scores' coefficients nor how the mode
-is sampled; both are the project's own, set so that the prior of the nominal scenario prefers HIERARCHICAL as the
+Source: Table I of the cyber-physical paper, second row. It prints neither the scores' coefficients nor how the mode is
+sampled; both are the project's own, set so that the prior of the nominal scenario prefers HIERARCHICAL as the
 paper's does.
 """
 
@@ -15,7 +15,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from planroute.ask import ask
 from planroute.calls import Sampling
-from planroute.declaration import Declaration, forced
+from planroute.declaration import Clip, Declaration, forced
 from planroute.declarers.prompts import HYBRID, MODES, STATE_AND_SCORES
 from planroute.modes import Mode
 from planroute.protocols import Context, Domain, State, Task
@@ -81,7 +81,9 @@ class Hybrid:
     async def declare(self, domain: Domain, task: Task, state: State, context: Context) -> Declaration:
         """Score, shift, sample from the planning stream, and build the rest of the policy by code."""
         scores = base_scores(state.features)
-        advice, clips, repairs = Advice(), (), ()
+        advice = Advice()
+        clips: tuple[Clip, ...] = ()
+        repairs: tuple[str, ...] = ()
         if not self.prior_only:
             parsed = await ask(
                 context,

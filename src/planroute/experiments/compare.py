@@ -57,7 +57,9 @@ def summarise(rows: Sequence[EpisodeRow], cost: str) -> dict[str, Any]:
         table["planning_s"] = _mean([row.spent.get("planning", {}).get("planning_s", 0.0) for row in counted])
         table["episodes"], table["failed"] = len(mine), sum(row.status == "failed" for row in mine)
         table["infrastructure"] = len(mine) - len(counted)
-        table["failures"] = {label: sum(r.failure == label for r in mine) for label in sorted({r.failure for r in mine})}
+        table["failures"] = {
+            label: sum(r.failure == label for r in mine) for label in sorted({r.failure for r in mine})
+        }
         table["per_seed"] = [
             {
                 "task": row.task,

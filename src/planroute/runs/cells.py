@@ -43,7 +43,8 @@ async def run_cells(
 ) -> list[Episode]:
     """Run ``cells``, at most ``concurrency`` at once, and return their episodes in the order given.
 
-    ``finished`` is told of each as it ends. The first error that is not about one episode cancels the rest and is raised.
+    ``finished`` is told of each as it ends. The first error that is not about one
+    episode cancels the rest and is raised.
     """
     turn = asyncio.Semaphore(concurrency)
 

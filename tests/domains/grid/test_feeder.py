@@ -10,14 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from planroute.domains.grid.feeder import (
-    HEAD,
-    Feeder,
-    feeder_from_dict,
-    load_feeder,
-    straight_laterals,
-    validate_feeder,
-)
+from planroute.domains.grid.feeder import HEAD, Feeder, straight_laterals
+from planroute.domains.grid.feeder_file import feeder_from_dict, load_feeder, validate_feeder
 from planroute.errors import FaultyInput, InputError
 
 ROOT = Path(__file__).parents[3]

@@ -1,4 +1,4 @@
-"""The aggregator between planner and prosumers. An honest one passes requests on; a dishonest one substitutes its own goal.
+"""The aggregator between planner and prosumers: an honest one passes requests on, another substitutes its own goal.
 
 Source: experiment E5 of the cyber-physical paper. How the substitution is drawn and spread is the project's own choice.
 """

@@ -71,10 +71,8 @@ def worker_requests(quota: Quota, flexible: FloatArray, key: FloatArray, depth: 
     A worker for a whole lateral (depth two) asks as many nodes as those of its segments would.
     """
     nodes = np.asarray(quota.nodes)
-    if rules.hand_back:
-        count = len(nodes)
-    else:
-        count = min(rules.nodes_per_segment * (1 if depth >= 3 else 2), len(nodes))
+    asked = rules.nodes_per_segment * (1 if depth >= 3 else 2)
+    count = len(nodes) if rules.hand_back else min(asked, len(nodes))
     picked = nodes[order_by(key[nodes])][:count]
     requests = np.zeros_like(flexible)
     requests[picked] = np.minimum(quota.quota_mw / count, rules.node_cap_of_flexible * flexible[picked])

@@ -1,7 +1,7 @@
 """Every number that the grid domain rests on, in one place, each marked as the paper's or as the project's own.
 
-"paper" marks what the cyber-physical paper prints. "project" marks what it leaves open: those values were fitted once, on
-the paper's E2, E3 and E7 figures together, so agreement with those figures is calibration and not evidence.
+"paper" marks what the cyber-physical paper prints. "project" marks what it leaves open: those values were fitted once,
+on the paper's E2, E3 and E7 figures together, so agreement with those figures is calibration and not evidence.
 ``table`` lists them for documents and for ``planroute grid coefficients``.
 """
 

@@ -1,6 +1,6 @@
 """Who speaks to the prosumers, and what it does to their willingness.
 
-Two speakers stand behind one method: ``Calibrated`` uses the archetypes' mean shifts and needs no model; ``Spoken`` has a
+Two speakers stand behind one method: ``Calibrated`` uses the archetypes' mean shifts, without a model; ``Spoken`` has a
 language model write one message for the hour and judge its effect on each sampled prosumer (Table I). Either way
 a shift is all that comes back: bounded, attenuated by resistance elsewhere, and never a command.
 """
@@ -106,9 +106,7 @@ class Spoken:
         One after the other where tokens or seconds are limited: which call reaches the limit must not depend on timing.
         """
         contexts = [replace(self.context, trace=Trace()) for _ in nodes]
-        calls = [
-            self._effect(context, appeal, node, message) for context, node in zip(contexts, nodes, strict=True)
-        ]
+        calls = [self._effect(context, appeal, node, message) for context, node in zip(contexts, nodes, strict=True)]
         budget = self.context.ledger.budget
         try:
             if budget.tokens is not None or budget.seconds is not None:

@@ -45,7 +45,9 @@ async def review(
 
     The mode is out of the critic's reach. Raises ``ReplyError`` or ``ModelError`` as every model call does.
     """
-    policy = {k: v for k, v in asdict(declaration).items() if k in ("mode", "depth", "branching", "replanning", "fields")}
+    policy = {
+        k: v for k, v in asdict(declaration).items() if k in ("mode", "depth", "branching", "replanning", "fields")
+    }
     user = CRITIC_REQUEST.format(
         state=json.dumps(state.summary),
         policy=json.dumps(policy),

@@ -31,9 +31,7 @@ def cost(
     shortfall = float(np.maximum(floor_pu - v_pu, 0.0).sum())
     curtailed = 1000 * float(curtailed_mw.sum())
     total = (
-        weights.overcap_per_kwh * over
-        + weights.shortfall_per_pu * shortfall
-        + weights.curtailed_per_kwh * curtailed
+        weights.overcap_per_kwh * over + weights.shortfall_per_pu * shortfall + weights.curtailed_per_kwh * curtailed
     )
     return Cost(over, shortfall, curtailed, total)
 

@@ -1,6 +1,6 @@
 """The grid's own fields of a declaration: whom to ask, how strongly, in which words.
 
-Source: typed policy and Table I of the cyber-physical paper. The lists of target rules and themes are the project's own.
+Source: typed policy and Table I of the cyber-physical paper. The target rules and themes are the project's own.
 """
 
 from enum import StrEnum

@@ -188,8 +188,8 @@ def remember(
 ) -> Memory:
     """Return the memory after one hour's requests and answers, ``hours`` after the requests before.
 
-    A request tires whoever complies by its depth, request over flexible load, and rest recovers. One is exploited when one complied while less
-    than half of one's neighbours did.
+    A request tires whoever complies by its depth, request over flexible load, and rest recovers. One is exploited when
+    one complied while less than half of one's neighbours did.
     """
     targeted = requested > 0
     effort = given.complied * requested / np.maximum(flexible, 1e-12)

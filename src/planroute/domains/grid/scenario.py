@@ -11,7 +11,8 @@ import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from planroute.domains.grid.coefficients import DEFAULT, Coefficients
-from planroute.domains.grid.feeder import Feeder, load_feeder, straight_laterals
+from planroute.domains.grid.feeder import Feeder, straight_laterals
+from planroute.domains.grid.feeder_file import load_feeder
 from planroute.errors import FaultyInput, InputError
 
 Communication = Literal["calibrated", "model"]

@@ -1,4 +1,4 @@
-"""One grid episode: the planning primitives over a day, the prosumers' answers, and the physics that settles each hour."""
+"""One grid episode: planning primitives over a day, the prosumers' answers, the physics that settles each hour."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -195,7 +195,10 @@ class GridWorld:
     # -- execution -----------------------------------------------------------------------------------------------
 
     async def execute(self, unit: PlanUnit) -> Observation:
-        """Dispatch one hour: requests go out, prosumers answer, physics settles. Raises ``DomainError`` out of order."""
+        """Dispatch one hour: requests go out, prosumers answer, physics settles.
+
+        Raises ``DomainError`` for an hour out of order.
+        """
         dispatch: Dispatch = unit.payload
         if self.done or dispatch.hour != self._remaining()[0]:
             raise DomainError(f"unit {unit.id}: hour {dispatch.hour} is not the next hour of the campaign")
@@ -216,9 +219,7 @@ class GridWorld:
         )
         shift = attenuated(await self.speaker.shifts(appeal), day.people, response)
         base = willingness(requests, flexible, self.memory, day.people, response)
-        given = answer(
-            requests, flexible, base, shift, day.draws.compliance[hour], day.draws.realised[hour], response
-        )
+        given = answer(requests, flexible, base, shift, day.draws.compliance[hour], day.draws.realised[hour], response)
         elapsed = hour - self._campaign[self._executed - 1] if self._executed else 1
         self.memory = remember(self.memory, requests, flexible, given, day.people, response, elapsed)
         nodes = np.flatnonzero(requests > 0)
@@ -248,9 +249,7 @@ class GridWorld:
         """Every metric of the day, from the trace. Hours that nobody dispatched have run uncontrolled."""
         self._settle_until(HOURS)
         factors = self.day.scenario.factors
-        limits = Limits(
-            factors.import_cap_mw, factors.voltage_floor_pu, self.day.scenario.coefficients.objective
-        )
+        limits = Limits(factors.import_cap_mw, factors.voltage_floor_pu, self.day.scenario.coefficients.objective)
         return Outcome(None, metrics(self.context.trace, limits))
 
     async def aclose(self) -> None:
@@ -264,7 +263,7 @@ class GridWorld:
         key = priority(rule, forecast, self.day.leverage, self.memory.compliance_rate())
         if rule is TargetRule.LEVERAGE:
             most = np.maximum(forecast.flexible.max(axis=-1, keepdims=True), 1e-12)
-            return key + planning.leverage_flex_weight * forecast.flexible / most
+            key = key + planning.leverage_flex_weight * forecast.flexible / most
         return key
 
     def _schedule(
