@@ -183,7 +183,7 @@ def _recovered(answer: str) -> tuple[list[dict[str, Any]], list[str]]:
 
 
 def _cut(span: str) -> str:
-    """Return as much of ``span`` as can be mended in well under a second."""
+    """Return as much of ``span`` as can be mended in about a second."""
     braces = 0
     for count, mark in enumerate(_PUNCTUATION.finditer(span)):
         braces += mark.group() == "{"
