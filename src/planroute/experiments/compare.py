@@ -3,38 +3,48 @@
 Source: cyber-physical paper, E2; Planning-as-Routing 3.4.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from planroute.declarers import Fixed
 from planroute.episode import Conditions, EpisodeRow
-from planroute.modes import MODES, ROUTED, Mode
-from planroute.protocols import Task
+from planroute.gate import Gate
+from planroute.ledger import Budget
+from planroute.modes import MODES, Mode
+from planroute.protocols import Declarer, Model, Task
 from planroute.runs.cells import Cell
 
-ORDER: Sequence[str] = (*MODES, ROUTED)
-"""The order of conditions in every table, whatever order they are asked for in."""
+
+def ordered(conditions: Iterable[str]) -> list[str]:
+    """Return conditions in the order of every table: forced modes, then the routed ones by name."""
+    found = set(conditions)
+    return [*(mode for mode in MODES if mode in found), *sorted(found - set(MODES))]
 
 
 def comparison_cells(
-    tasks: Sequence[Task], seeds: Sequence[int], forced: Sequence[Mode], base: Conditions, *, routed: bool
+    tasks: Sequence[Task],
+    seeds: Sequence[int],
+    forced: Sequence[Mode],
+    *,
+    model: Model | None = None,
+    budget: Budget | None = None,
+    deadline_s: float | None = None,
+    routed: Mapping[str, Declarer] | None = None,
 ) -> list[Cell]:
-    """Return the cells of a comparison: every forced mode, and ROUTED by ``base.declarer``, on every task and seed.
+    """Return the cells of a comparison: every forced mode, and each routed condition, on every task and seed.
 
-    Forced dispatch replaces the declaration and nothing else, and no gate stands before it.
+    ``routed`` maps a condition's name (``ROUTED`` where there is one) to who declares for it. Forced dispatch replaces
+    the declaration and nothing else; no gate stands before it, and ``deadline_s`` only counts its late events.
     """
-    cells = []
-    for condition in (c for c in ORDER if c in forced or (c == ROUTED and routed)):
-        for task in tasks:
-            for seed in seeds:
-                if condition == ROUTED:
-                    conditions = base
-                else:
-                    conditions = Conditions(
-                        Fixed(Mode(condition)), budget=base.budget, model=base.model, deadline_s=base.gate.deadline_s
-                    )
-                cells.append(Cell(task, condition, seed, conditions))
-    return cells
+    limits = budget or Budget()
+    conditions: dict[str, Conditions] = {
+        mode: Conditions(Fixed(mode), budget=limits, model=model, deadline_s=deadline_s) for mode in forced
+    }
+    for name, declarer in (routed or {}).items():
+        conditions[name] = Conditions(declarer, Gate(deadline_s), limits, model, deadline_s)
+    return [
+        Cell(task, name, seed, conditions[name]) for name in ordered(conditions) for task in tasks for seed in seeds
+    ]
 
 
 def summarise(rows: Sequence[EpisodeRow], cost: str) -> dict[str, Any]:
@@ -47,7 +57,7 @@ def summarise(rows: Sequence[EpisodeRow], cost: str) -> dict[str, Any]:
     names = sorted({name for row in rows for name in row.metrics})
     regrets = _regrets(rows, cost)
     conditions = {}
-    for condition in (c for c in ORDER if any(row.condition == c for row in rows)):
+    for condition in ordered(row.condition for row in rows):
         mine = [row for row in rows if row.condition == condition]
         counted = [row for row in mine if row.status != "infrastructure"]
         table: dict[str, Any] = {name: _mean([row.metrics.get(name) for row in counted]) for name in names}
@@ -79,7 +89,7 @@ def summarise(rows: Sequence[EpisodeRow], cost: str) -> dict[str, Any]:
 
 def _paired(rows: Sequence[EpisodeRow], cost: str) -> dict[tuple[str, int], dict[str, float]]:
     """Cost by forced mode for every task and seed on which all forced modes of the run were measured."""
-    forced = {row.condition for row in rows if row.condition != ROUTED}
+    forced = {row.condition for row in rows} & set(MODES)
     found: dict[tuple[str, int], dict[str, float]] = {}
     for row in rows:
         value = row.metrics.get(cost)
@@ -104,7 +114,7 @@ def _oracles(rows: Sequence[EpisodeRow], cost: str, tolerance: float = 1e-9) -> 
     oracles = {}
     for (task, seed), values in paired.items():
         least = min(values.values())
-        modes = [mode for mode in ORDER if mode in values and values[mode] - least <= tolerance]
+        modes = [mode for mode in ordered(values) if values[mode] - least <= tolerance]
         oracles[f"{task}:{seed}" if several else str(seed)] = [str(mode) for mode in modes]
     return oracles
 

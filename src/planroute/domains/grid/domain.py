@@ -5,14 +5,16 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from planroute.calls import Sampling
+from planroute.domains.grid import briefing
 from planroute.domains.grid.coefficients import ARCHETYPES
 from planroute.domains.grid.communication import Calibrated, InHours, Speaker, Spoken
 from planroute.domains.grid.day import make_day, uncontrolled
 from planroute.domains.grid.policy import GridFields, TargetRule, Theme
+from planroute.domains.grid.profiles import HOURS
 from planroute.domains.grid.prompts import BRIEFING
 from planroute.domains.grid.scenario import Scenario, make_scenario
 from planroute.domains.grid.world import GridWorld
-from planroute.errors import ModelMissing
+from planroute.errors import InputError, ModelMissing
 from planroute.protocols import Context, State, Task
 
 
@@ -50,6 +52,19 @@ class GridDomain:
         """Start the day of ``context.seed``. Raises ``ModelMissing`` where communication needs a model and has none."""
         scenario: Scenario = task.payload
         return GridWorld(make_day(scenario, context.seed), context, self._speaker(scenario, context))
+
+    async def state_at(self, task: Task, context: Context, hour: int | None = None) -> State:
+        """The planner-visible state at ``hour`` of the uncontrolled day, or at the campaign's first hour.
+
+        Raises ``InputError`` for an hour outside the day.
+        """
+        day = make_day(task.payload, context.seed)
+        if hour is None:
+            return (await self.open(task, context)).state()
+        if not 0 <= hour < HOURS:
+            raise InputError(f"hour {hour} is outside the day", hint=f"choose 0 to {HOURS - 1}")
+        before = float(day.forecast.min_voltage_pu[hour - 1]) if hour else None
+        return briefing.state(day, hour, tuple(h for h in day.forecast.campaign if h >= hour), before, None)
 
     def facts(self, task: Task) -> Mapping[str, Any]:
         """Feeder, limits, archetypes, uncontrolled day and every coefficient of the task's scenario."""

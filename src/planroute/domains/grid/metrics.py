@@ -1,6 +1,7 @@
 """The external evaluator of a grid episode: every metric computed from the trace alone.
 
-Source: cyber-physical paper, section III ("External evaluation"), equation (4). Where it leaves a definition open, the docstring of the metric says what the project chose.
+Source: cyber-physical paper, section III ("External evaluation") and equation (4). Where it leaves a definition open,
+the docstring of the metric says what the project chose.
 """
 
 from collections.abc import Sequence

@@ -44,10 +44,6 @@ class Scenario:
     feeder: Feeder
     coefficients: Coefficients = DEFAULT
 
-    def varied(self, **changes: Any) -> "Scenario":
-        """Return the scenario with other factors; a changed r or x applies to the default feeder only."""
-        return make_scenario({**self.factors.model_dump(), **changes}, coefficients=self.coefficients)
-
 
 @lru_cache(maxsize=64)
 def default_feeder(r_pu: float, x_pu: float) -> Feeder:
@@ -91,9 +87,13 @@ def load_scenario(path: Path) -> Scenario:
     return make_scenario(values, feeder=feeder)
 
 
-def with_coefficients(scenario: Scenario, coefficients: Coefficients) -> Scenario:
-    """Return ``scenario`` on other coefficients, for variants such as a repaired allocation."""
-    return replace(scenario, coefficients=coefficients)
+def repaired(scenario: Scenario) -> Scenario:
+    """Return ``scenario`` with the repaired allocation, in which unmet quota is handed back."""
+    coefficients = scenario.coefficients
+    return replace(
+        scenario,
+        coefficients=replace(coefficients, allocation=replace(coefficients.allocation, hand_back=True)),
+    )
 
 
 def voltage_leverage(feeder: Feeder) -> np.ndarray[Any, np.dtype[np.float64]]:

@@ -1,0 +1,32 @@
+"""The commands and where they live."""
+
+import typer
+
+from planroute.cli import compare, declare, demo, doctor, grid, report
+
+app = typer.Typer(
+    name="planroute",
+    help="An LLM agent declares how it will plan: is that plan really executed, and was it the right way to plan?",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    epilog="Every command takes --json and, anywhere, --debug. Exit 0: done; 1: the run failed; 2: wrong input.",
+)
+app.command("demo")(demo.demo)
+app.add_typer(compare.app, name="compare")
+app.add_typer(declare.app, name="declare")
+app.add_typer(grid.app, name="grid")
+app.command("report")(report.report)
+app.command("doctor")(doctor.doctor)
+
+
+@app.callback(invoke_without_command=True)
+def version(show: bool = typer.Option(False, "--version", help="Print the version and stop.")) -> None:
+    """Declare, gate, route, execute, evaluate: one flow, whatever the domain."""
+    if show:
+        from planroute.runs.execute import package_version
+
+        typer.echo(package_version())
+        raise typer.Exit

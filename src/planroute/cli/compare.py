@@ -1,0 +1,119 @@
+"""``planroute compare``: forced modes and the routed condition on the same tasks and seeds."""
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from planroute.cli.options import (
+    BaseUrl,
+    CachePath,
+    Factors,
+    Json,
+    MaxTokens,
+    ModelSpec,
+    NoCache,
+    ScenarioFile,
+    Temperature,
+    parse_modes,
+    parse_seeds,
+)
+
+app = typer.Typer(
+    help="Compare planning modes on one domain: forced modes, and ROUTED where a declarer chooses.",
+    no_args_is_help=True,
+)
+
+
+@app.command()
+def grid(
+    seeds: Annotated[str, typer.Option(help="Seeds, such as 7,13,42 or 1000-1199.")] = "7,13,42,101,202",
+    modes: Annotated[str, typer.Option("--modes", "--conditions", help="Forced modes, or all.")] = "all",
+    declarer: Annotated[
+        str | None,
+        typer.Option(help="Who declares for ROUTED: natural, hybrid or fixed. Default: natural if --model is given."),
+    ] = None,
+    mode: Annotated[str | None, typer.Option(help="The mode that --declarer fixed declares.")] = None,
+    communication: Annotated[
+        str, typer.Option(help="Who speaks to prosumers: calibrated (mean shifts) or model.")
+    ] = "calibrated",
+    deadline: Annotated[
+        float | None, typer.Option(help="Decision deadline in s: gates ROUTED, counts late events elsewhere.", min=0)
+    ] = None,
+    model: ModelSpec = None,
+    base_url: BaseUrl = None,
+    cache: CachePath = None,
+    no_cache: NoCache = False,
+    temperature: Temperature = 0.2,
+    max_tokens: MaxTokens = 400,
+    scenario: ScenarioFile = None,
+    factors: Factors = None,
+    hand_back: Annotated[
+        bool, typer.Option("--hand-back", help="Repaired decomposition: unmet quota is handed back.")
+    ] = False,
+    out: Annotated[Path | None, typer.Option(help="Folder for rows, traces and report; resumes what is there.")] = None,
+    concurrency: Annotated[int, typer.Option(help="Most episodes at once.", min=1)] = 8,
+    beside_paper: Annotated[bool, typer.Option(help="Print the paper's values beside ours.")] = False,
+    json: Json = False,
+) -> None:
+    """Compare planning modes on the demand-response grid; J, regret and every metric, under both referees."""
+    from planroute.calls import Sampling
+    from planroute.cli.setting import declarer_from, opened_model, progress, run, scenario_from
+    from planroute.cli.show import print_comparison, print_json, print_oracle
+    from planroute.domains.grid import GridDomain
+    from planroute.domains.grid.scenario import repaired
+    from planroute.errors import InputError
+    from planroute.experiments.compare import PAPER, comparison_cells, summarise
+    from planroute.modes import ROUTED
+    from planroute.runs.execute import execute_run
+    from planroute.runs.folder import RESULT, RunFolder, canonical
+
+    seed_list, mode_list = parse_seeds(seeds), parse_modes(modes)
+    chosen = scenario_from(scenario, factors, communication=communication)
+    if chosen.factors.communication == "model" and model is None:
+        raise InputError("--communication model needs a language model", hint="name one with --model")
+    if hand_back:
+        chosen = repaired(chosen)
+    sampling = Sampling(temperature=temperature, max_tokens=max_tokens)
+    who = declarer or ("natural" if model is not None else None)
+    domain = GridDomain({scenario.stem if scenario else "nominal": chosen}, sampling)
+    config: dict[str, Any] = {
+        "command": "compare grid",
+        "seeds": seed_list,
+        "modes": [str(m) for m in mode_list],
+        "declarer": who,
+        "communication": chosen.factors.communication,
+        "model": model,
+        "deadline_s": deadline,
+    }
+    with opened_model(model, base_url, cache, no_cache) as language_model:
+        routed = {}
+        if who is not None:
+            routed[ROUTED] = declarer_from(who, mode, sampling, has_model=language_model is not None)
+        cells = comparison_cells(
+            domain.tasks(), seed_list, mode_list, model=language_model, deadline_s=deadline, routed=routed
+        )
+        with progress(len(cells), "episodes", quiet=json) as advance:
+            executed = run(
+                execute_run(domain, cells, config=config, out=out, concurrency=concurrency, finished=advance)
+            )
+    result = summarise(executed.rows, "objective")
+    if beside_paper:
+        result["paper"] = {str(m): dict(values) for m, values in PAPER.items()}
+    if out is not None:
+        from planroute.reporting.report import write_report
+
+        RunFolder(out).write(RESULT, canonical(result))
+        report = write_report(out)
+    if json:
+        print_json(result)
+    else:
+        print_comparison(result, PAPER if beside_paper else None)
+        print_oracle(result)
+        if out is not None:
+            resumed = f", {executed.resumed} of them from an earlier run" if executed.resumed else ""
+            typer.echo(f"{len(cells)} episodes{resumed}. Report: {report}")
+        else:
+            typer.echo("Add --out DIR to keep rows, traces and an HTML report.")
+    if any(row.status == "infrastructure" for row in executed.rows):
+        raise typer.Exit(1)

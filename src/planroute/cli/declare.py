@@ -1,0 +1,135 @@
+"""``planroute declare``: one declaration and what the gate makes of it, without executing anything."""
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from planroute.cli.options import (
+    BaseUrl,
+    CachePath,
+    Factors,
+    Json,
+    MaxTokens,
+    ModelSpec,
+    NoCache,
+    ScenarioFile,
+    Temperature,
+)
+
+app = typer.Typer(help="Declare once, and see what the gate makes of it.", no_args_is_help=True)
+
+
+@app.command()
+def grid(
+    declarer: Annotated[str, typer.Option(help="natural, hybrid or fixed.")] = "hybrid",
+    mode: Annotated[str | None, typer.Option(help="The mode that --declarer fixed declares.")] = None,
+    reply: Annotated[
+        Path | None,
+        typer.Option(help="Read a model's answer from this file (- is standard input) instead of asking one."),
+    ] = None,
+    hour: Annotated[int | None, typer.Option(help="Hour of the state. Default: the campaign's first.")] = None,
+    seed: Annotated[int, typer.Option(help="Seed of forecast and sampling.", min=0)] = 7,
+    draw: Annotated[int, typer.Option(help="Repeated declarations of one state: which one.", min=0)] = 0,
+    deadline: Annotated[float | None, typer.Option(help="Decision deadline in s.", min=0)] = None,
+    strict: Annotated[bool, typer.Option("--strict", help="Refuse what breaks a static rule; do not repair.")] = False,
+    model: ModelSpec = None,
+    base_url: BaseUrl = None,
+    cache: CachePath = None,
+    no_cache: NoCache = False,
+    temperature: Temperature = 0.2,
+    max_tokens: MaxTokens = 400,
+    scenario: ScenarioFile = None,
+    factors: Factors = None,
+    json: Json = False,
+) -> None:
+    """Declare a policy for the grid's state, by a model, by advice, or read from a model's answer."""
+    from planroute.calls import ModelReply, ModelRequest, Sampling
+    from planroute.cli.setting import declarer_from, opened_model, run, scenario_from
+    from planroute.cli.show import print_json
+    from planroute.declaration import Declaration
+    from planroute.declarers import Natural
+    from planroute.domains.grid import GridDomain
+    from planroute.gate import Gate
+    from planroute.ledger import Ledger
+    from planroute.models.metered import MeteredModel
+    from planroute.protocols import Context, Declarer, Model, State
+    from planroute.trace import Trace
+
+    class Given:
+        """Stands for whoever wrote the answer that is read."""
+
+        endpoint = "given"
+
+        async def complete(self, request: ModelRequest) -> ModelReply:
+            return ModelReply(text)
+
+        async def aclose(self) -> None:
+            return None
+
+    text = _read(reply) if reply is not None else ""
+    sampling = Sampling(temperature=temperature, max_tokens=max_tokens)
+    domain = GridDomain({"nominal": scenario_from(scenario, factors)}, sampling)
+    task = domain.tasks()[0]
+    ledger = Ledger()
+
+    async def declared(language_model: Model | None, who: Declarer) -> tuple[State, Declaration]:
+        metered = MeteredModel(language_model, ledger) if language_model else None
+        context = Context(seed, Trace(), ledger, metered)
+        state = await domain.state_at(task, context, hour)
+        return state, await who.declare(domain, task, state, context)
+
+    with opened_model(None if reply is not None else model, base_url, cache, no_cache) as language_model:
+        if reply is not None:
+            state, declaration = run(declared(Given(), Natural(sampling, draw)))
+        else:
+            who = declarer_from(declarer, mode, sampling, has_model=language_model is not None, draw=draw)
+            state, declaration = run(declared(language_model, who))
+    record = Gate(deadline, repair=not strict).admit(declaration)
+    total = ledger.total
+    if json:
+        spent = {"model_calls": total.model_calls, "tokens": total.tokens}
+        print_json({"state": state.summary, "declaration": asdict(declaration), "gate": asdict(record), "spent": spent})
+    else:
+        _print(state.summary, declaration, record.action, record.why, record.admitted)
+    if record.admitted is None:
+        raise typer.Exit(1)
+
+
+def _read(path: Path) -> str:
+    import sys
+
+    from planroute.errors import InputError
+
+    try:
+        raw = sys.stdin.buffer.read() if str(path) == "-" else path.read_bytes()
+    except OSError as error:
+        raise InputError(f"--reply {path}: {error.strerror or error}") from None
+    return raw.decode("utf-8", errors="replace")
+
+
+def _print(summary: Any, declaration: Any, action: str, why: str, admitted: Any) -> None:
+    typer.echo("State:    " + ", ".join(f"{name} {value}" for name, value in summary.items() if value is not None))
+    typer.echo("Declared: " + _policy(declaration))
+    if declaration.rationale:
+        typer.echo("Because:  " + " ".join(declaration.rationale.split()))
+    for clip in declaration.clips:
+        typer.echo(f"Clipped:  {clip.field} from {clip.given:g} to {clip.used:g}")
+    for mended in declaration.repairs:
+        typer.echo(f"Mended:   {mended}")
+    typer.echo(f"Gate:     {action.lower()}{': ' + why if why else ''}")
+    if admitted is not None and admitted != declaration:
+        typer.echo("Admitted: " + _policy(admitted))
+
+
+def _policy(declaration: Any) -> str:
+    parts = [str(declaration.mode)]
+    if declaration.depth > 1:
+        parts.append(f"depth {declaration.depth}")
+    if declaration.branching > 1:
+        parts.append(f"branching {declaration.branching}")
+    parts += [f"{name} {value}" for name, value in declaration.fields.items()]
+    if declaration.confidence is not None:
+        parts.append(f"confidence {declaration.confidence:.2f}")
+    return ", ".join(parts)

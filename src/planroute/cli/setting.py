@@ -1,0 +1,92 @@
+"""What the commands set up from their options: scenario, model with its cache, declarer, progress."""
+
+import asyncio
+from collections.abc import Callable, Coroutine, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from planroute.calls import Sampling
+from planroute.cli.options import parse_factors
+from planroute.errors import InputError
+from planroute.modes import Mode
+from planroute.protocols import Declarer, Model
+
+if TYPE_CHECKING:
+    from planroute.domains.grid import Scenario
+
+R = TypeVar("R")
+
+
+def scenario_from(path: Path | None, pairs: list[str] | None, **defaults: Any) -> "Scenario":
+    """Build the scenario of ``--scenario`` and ``--set``; single factors win over the file, both over ``defaults``."""
+    from planroute.domains.grid import load_scenario, make_scenario
+
+    given = {**defaults, **parse_factors(pairs)}
+    if path is None:
+        return make_scenario(given)
+    loaded = load_scenario(path)
+    return make_scenario({**loaded.factors.model_dump(), **given}, feeder=loaded.feeder)
+
+
+def declarer_from(name: str, mode: str | None, sampling: Sampling, *, has_model: bool, draw: int = 0) -> Declarer:
+    """Return the declarer called ``name``. Raises ``InputError`` where it is unknown or misses what it needs."""
+    from planroute.declarers import Fixed, Hybrid, Natural
+
+    if name == "fixed":
+        if mode is None or mode.upper() not in set(Mode):
+            raise InputError(f"--declarer fixed needs --mode, one of {', '.join(Mode)}")
+        return Fixed(Mode(mode.upper()))
+    if mode is not None:
+        raise InputError("--mode goes with --declarer fixed only")
+    if name == "natural":
+        if not has_model:
+            raise InputError("--declarer natural needs a language model", hint="name one with --model")
+        return Natural(sampling, draw)
+    if name == "hybrid":
+        return Hybrid(sampling, draw, prior_only=not has_model)
+    raise InputError(f"--declarer {name!r} is unknown", hint="choose from natural, hybrid, fixed")
+
+
+@contextmanager
+def opened_model(spec: str | None, base_url: str | None, cache: Path | None, no_cache: bool) -> Iterator[Model | None]:
+    """Open the model of ``--model``, behind the call cache unless ``--no-cache``; close it at the end."""
+    if spec is None:
+        yield None
+        return
+    from planroute.models import CachedModel, CallCache, cache_folder, open_model
+
+    model = open_model(spec, base_url=base_url)
+    calls = None if no_cache else CallCache(cache or cache_folder() / "calls.sqlite")
+    try:
+        yield model if calls is None else CachedModel(model, calls)
+    finally:
+        if calls is not None:
+            calls.close()
+
+
+def run(work: Coroutine[Any, Any, R]) -> R:
+    """Run ``work`` to its end."""
+    return asyncio.run(work)
+
+
+@contextmanager
+def progress(total: int, what: str, *, quiet: bool) -> Iterator[Callable[[], None]]:
+    """Show a bar on standard error while cells finish; nothing where nobody looks."""
+    import sys
+
+    if quiet or not sys.stderr.isatty():
+        yield lambda: None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task(what, total=total)
+        yield lambda: bar.advance(task)
+
+
+def together(names: Sequence[str]) -> str:
+    """``a, b and c``."""
+    return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else list(names))

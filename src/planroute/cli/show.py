@@ -1,0 +1,62 @@
+"""Printing for people: tables and lines, and JSON for programs."""
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import typer
+
+COLUMNS: Sequence[tuple[str, str, int]] = (
+    ("objective", "J", 0),
+    ("objective_ac", "J (AC)", 0),
+    ("regret", "regret", 0),
+    ("faithfulness", "faithful", 2),
+    ("realisation", "realised", 3),
+    ("groundedness", "grounded", 3),
+    ("minimality", "minimal", 2),
+    ("coherence", "coherent", 2),
+    ("overcap_kwh", "overcap kWh", 0),
+    ("voltage_shortfall_pu", "shortfall pu", 3),
+    ("curtailed_kwh", "curtailed kWh", 0),
+    ("planning_s", "planning s", 2),
+)
+
+
+def print_json(value: Any) -> None:
+    """Print ``value`` as JSON with sorted keys: the same bytes for equal values."""
+    typer.echo(json.dumps(value, sort_keys=True, indent=1, ensure_ascii=False))
+
+
+def number(value: float | None, digits: int) -> str:
+    """A number for a table; a dash where there is none."""
+    return "-" if value is None else f"{value:.{digits}f}"
+
+
+def print_comparison(result: Mapping[str, Any], paper: Mapping[str, Mapping[str, float]] | None = None) -> None:
+    """Print the table of a comparison; with ``paper``, each condition's printed values below its own."""
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table(box=None, header_style="bold", pad_edge=False)
+    table.add_column("condition", no_wrap=True)
+    for _, title, _ in COLUMNS:
+        table.add_column(title, justify="right")
+    for condition, row in result["conditions"].items():
+        table.add_row(condition, *(number(row.get(key), digits) for key, _, digits in COLUMNS))
+        printed = (paper or {}).get(condition)
+        if printed:
+            values = (number(printed.get(key), digits) if key in printed else "" for key, _, digits in COLUMNS)
+            table.add_row("  paper", *values, style="dim")
+    Console(width=max(Console().width, 150)).print(table)
+
+
+def print_oracle(result: Mapping[str, Any]) -> None:
+    """Say which mode had the least cost, on how many seeds."""
+    oracle: Mapping[str, Sequence[str]] = result["oracle"]
+    counts: dict[str, int] = {}
+    for modes in oracle.values():
+        for mode in modes:
+            counts[mode] = counts.get(mode, 0) + 1
+    if counts:
+        parts = [f"{mode} on {count}" for mode, count in sorted(counts.items(), key=lambda item: -item[1])]
+        typer.echo(f"Least J: {', '.join(parts)} of {len(oracle)} seed{'s' if len(oracle) != 1 else ''}.")
