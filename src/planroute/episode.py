@@ -132,8 +132,10 @@ async def run_episode(domain: Domain, task: Task, seed: int, conditions: Conditi
         trace.append(Failed(type(problem).__name__, problem.message, where))
     finally:
         if world is not None:
-            outcome = world.outcome()
-            await world.aclose()
+            try:
+                outcome = world.outcome()
+            finally:
+                await world.aclose()
     trace.append(Finished(stop))
     admitted = record.admitted if record else None
     deadline = conditions.gate.deadline_s if conditions.gate.deadline_s is not None else conditions.deadline_s

@@ -17,5 +17,6 @@ def stream(seed: int, *names: str | int) -> np.random.Generator:
     >>> stream(7, "forecast").random() == stream(7, "response").random()
     False
     """
-    digest = hashlib.sha256("/".join([str(seed), *map(str, names)]).encode()).digest()
+    parts = (str(name).replace("\\", "\\\\").replace("/", "\\/") for name in (seed, *names))
+    digest = hashlib.sha256("/".join(parts).encode()).digest()
     return np.random.Generator(np.random.PCG64(np.random.SeedSequence(int.from_bytes(digest, "big"))))

@@ -309,5 +309,9 @@ class Trace:
                     hint="install the planroute version that wrote it",
                 )
             return cls(_EVENTS.validate_python(data["events"]))
-        except (ValueError, KeyError, TypeError, ValidationError) as error:
-            raise InputError(f"not a readable trace: {str(error).splitlines()[0]}") from None
+        except ValidationError as error:
+            first = error.errors(include_url=False)[0]
+            where = ".".join(str(part) for part in first["loc"])
+            raise InputError(f"not a readable trace: event {where}: {first['msg']}") from None
+        except (ValueError, KeyError, TypeError, RecursionError) as error:
+            raise InputError(f"not a readable trace: {error!r}") from None

@@ -8,9 +8,10 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-from pydantic import TypeAdapter
+from pydantic import TypeAdapter, ValidationError
 
 from planroute.episode import Episode, EpisodeRow
+from planroute.errors import InputError
 from planroute.protocols import Domain
 from planroute.runs.cells import Cell, identity, run_cells
 from planroute.runs.folder import BILLING, CELLS, RunFolder, canonical
@@ -58,6 +59,14 @@ def cell_identity(domain: Domain, cell: Cell, facts: Mapping[str, Any]) -> str:
     )
 
 
+def _row(stored: Mapping[str, Any], path: Path) -> EpisodeRow:
+    try:
+        return _ROW.validate_python(stored["row"])
+    except (KeyError, ValidationError) as error:
+        what = str(error).splitlines()[0]
+        raise InputError(f"{path} is damaged: row: {what}", hint="remove that file and run again") from None
+
+
 async def execute_run(
     domain: Domain,
     cells: Sequence[Cell],
@@ -92,7 +101,7 @@ async def execute_run(
         for cell in cells:
             stored = folder.cell(cell.key)
             if stored is not None and stored.get("identity") == identities[cell.key]:
-                rows[cell.key] = _ROW.validate_python(stored["row"])
+                rows[cell.key] = _row(stored, folder.path / CELLS / f"{cell.key}.json")
     resumed = len(rows)
     for _ in range(resumed):
         if finished is not None:

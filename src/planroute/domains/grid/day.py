@@ -88,7 +88,10 @@ def settle(day: Day, hours: slice, curtailed_mw: FloatArray) -> Settlement:
 
 
 def uncontrolled(scenario: Scenario) -> list[dict[str, Any]]:
-    """Return the uncontrolled day hour by hour: import, lowest voltage, and whether a limit is violated."""
+    """Return the uncontrolled day hour by hour: import, lowest voltage, and whether a limit is violated.
+
+    Figures of the AC referee are ``None`` where it does not converge.
+    """
     day = make_day(scenario, seed=0)
     nothing = np.zeros((HOURS, scenario.feeder.n))
     result = settle(day, slice(0, HOURS), nothing)
@@ -102,8 +105,12 @@ def uncontrolled(scenario: Scenario) -> list[dict[str, Any]]:
                 "import_mw": head,
                 "min_voltage_pu": lowest,
                 "violation": head > cap or lowest < floor,
-                "import_ac_mw": float(result.head_ac_mw[hour]),
-                "min_voltage_ac_pu": float(result.v_ac_pu[hour].min()),
+                "import_ac_mw": _known(result.head_ac_mw[hour]),
+                "min_voltage_ac_pu": _known(result.v_ac_pu[hour].min()),
             }
         )
     return rows
+
+
+def _known(value: float) -> float | None:
+    return float(value) if np.isfinite(value) else None

@@ -69,8 +69,9 @@ def _costs(settled: Sequence[Settled], limits: Limits) -> dict[str, float | None
     curtailed = np.array([event.values["curtailed_mw"] for event in settled])
     result: dict[str, float | None] = {}
     for suffix in ("", "_ac"):
-        head = np.array([event.values[f"import{suffix}_mw"] for event in settled])
-        voltage = np.array([event.columns[f"voltage{suffix}_pu"] for event in settled])
+        # As float, for a figure that is not a number is null in a trace that was read from a file.
+        head = np.array([event.values[f"import{suffix}_mw"] for event in settled], dtype=float)
+        voltage = np.array([event.columns[f"voltage{suffix}_pu"] for event in settled], dtype=float)
         if not (np.isfinite(head).all() and np.isfinite(voltage).all()):
             result.update({f"{key}{suffix}": None for key in ("objective", "overcap_kwh", "voltage_shortfall_pu")})
             continue

@@ -24,7 +24,7 @@ from planroute.errors import DomainError
 from planroute.plan import Candidate, Plan, PlanUnit, Rollout, Stage, Subgoal
 from planroute.protocols import Context, Observation, Outcome, State
 from planroute.streams import stream
-from planroute.trace import Directed, Noted, Responded, Settled
+from planroute.trace import Directed, Noted, Responded, Settled, Trace
 
 FloatArray = NDArray[np.float64]
 
@@ -163,7 +163,7 @@ class GridWorld:
         """
         chance = self.day.scenario.factors.tool_failure
         if chance > 0 and stream(self.day.seed, "tool failure", candidate.payload.index).random() < chance:
-            return Rollout(candidate.id)
+            return Rollout(candidate.id, evidence="the forecast tool failed")
         scenario, forecast = self.day.scenario, self.day.forecast
         expected = np.zeros_like(forecast.net)
         expected[list(candidate.payload.hours)] = (
@@ -246,14 +246,14 @@ class GridWorld:
         return Observation(unit.id, True, f"hour {hour}: {realised_kw:.0f} kW of {1000 * total:.0f} kW realised")
 
     def outcome(self) -> Outcome:
-        """Every metric of the day, from the trace. Hours that nobody dispatched have run uncontrolled."""
-        self._settle_until(HOURS)
+        """Every metric of the day, from the trace. Hours that nobody has dispatched yet count as uncontrolled."""
         factors = self.day.scenario.factors
         limits = Limits(factors.import_cap_mw, factors.voltage_floor_pu, self.day.scenario.coefficients.objective)
-        return Outcome(None, metrics(self.context.trace, limits))
+        return Outcome(None, metrics(Trace([*self.context.trace, *self._settled_until(HOURS)]), limits))
 
     async def aclose(self) -> None:
-        """Nothing is held."""
+        """Let the rest of the day run uncontrolled."""
+        self._settle_until(HOURS)
 
     # -- helpers -------------------------------------------------------------------------------------------------
 
@@ -336,28 +336,34 @@ class GridWorld:
         return issued
 
     def _settle_until(self, hour: int) -> None:
-        """Settle every hour before ``hour`` that is not settled yet, by both referees."""
+        """Settle every hour before ``hour`` that is not settled yet."""
+        events = self._settled_until(hour)
+        if events:
+            self.context.trace.extend(events)
+            self._lowest_voltage = min(events[-1].columns["voltage_pu"])
+            self._settled = hour
+
+    def _settled_until(self, hour: int) -> list[Settled]:
+        """What both referees make of every hour before ``hour`` that is not settled yet. Leaves no mark."""
         if hour <= self._settled:
-            return
+            return []
         hours = slice(self._settled, hour)
         result = settle(self.day, hours, self.curtailed[hours])
         needed = self.day.truth.needed_mw[hours]
-        for i, step in enumerate(range(self._settled, hour)):
-            self.context.trace.append(
-                Settled(
-                    step,
-                    {
-                        "import_mw": float(result.head_mw[i]),
-                        "import_ac_mw": float(result.head_ac_mw[i]),
-                        "curtailed_mw": float(self.curtailed[step].sum()),
-                        "needed_mw": float(needed[i]),
-                    },
-                    {
-                        "voltage_pu": tuple(result.v_pu[i].tolist()),
-                        "voltage_ac_pu": tuple(result.v_ac_pu[i].tolist()),
-                        "curtailed_kw": tuple((1000 * self.curtailed[step]).tolist()),
-                    },
-                )
+        return [
+            Settled(
+                step,
+                {
+                    "import_mw": float(result.head_mw[i]),
+                    "import_ac_mw": float(result.head_ac_mw[i]),
+                    "curtailed_mw": float(self.curtailed[step].sum()),
+                    "needed_mw": float(needed[i]),
+                },
+                {
+                    "voltage_pu": tuple(result.v_pu[i].tolist()),
+                    "voltage_ac_pu": tuple(result.v_ac_pu[i].tolist()),
+                    "curtailed_kw": tuple((1000 * self.curtailed[step]).tolist()),
+                },
             )
-        self._lowest_voltage = float(result.v_pu[-1].min())
-        self._settled = hour
+            for i, step in enumerate(range(self._settled, hour))
+        ]
