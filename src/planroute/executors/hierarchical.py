@@ -22,9 +22,9 @@ async def hierarchical(world: World, declaration: Declaration, trace: Trace) -> 
         for stage in stages:
             if world.done:
                 break
-            parts = []
+            parts, state = [], world.state()
             for subgoal in stage:
-                part = await world.plan(world.state(), subgoal)
+                part = await world.plan(state, subgoal)
                 trace.append(Planned(part, subgoal=subgoal.id))
                 parts.append(part)
             collected = await world.collect(parts)
