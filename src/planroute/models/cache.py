@@ -1,0 +1,226 @@
+"""The call cache: every question that was put to a model, whole, with its answer, in one SQLite file.
+
+A question is looked up by its identity and the stored question is compared with it: a mismatch raises, and is never
+answered. Every row has a checksum. A file that cannot be read, or a row whose checksum is wrong, is damage: the file
+is set aside as ``NAME.damaged-N``, a warning is logged (logger ``planroute.models``), the rows that are still whole
+are carried over into a new file, and the run goes on.
+"""
+
+import asyncio
+import itertools
+import logging
+import sqlite3
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import closing, suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Final, TypeVar
+
+from planroute.calls import ModelReply, ModelRequest
+from planroute.errors import StorageError
+from planroute.models.record import COLUMNS, CallRecord
+from planroute.protocols import Model
+
+VERSION: Final = 1
+BUSY_S: Final = 30.0
+"""How long to wait for another process that writes, in seconds."""
+
+_LOG = logging.getLogger("planroute.models")
+_ALL = ", ".join(COLUMNS)
+_TABLE = f"CREATE TABLE IF NOT EXISTS calls ({_ALL}, digest, PRIMARY KEY (identity)) WITHOUT ROWID"
+_READ = f"SELECT {_ALL}, digest FROM calls"  # noqa: S608 - constants only
+_WRITE = f"INSERT OR IGNORE INTO calls VALUES ({', '.join('?' * (len(COLUMNS) + 1))})"  # noqa: S608
+
+R = TypeVar("R")
+
+
+class _Damaged(Exception):
+    pass
+
+
+class CallCache:
+    """The cache in the file ``path``. May be shared by threads and processes.
+
+    Raises ``StorageError`` where the file cannot be opened or written, or comes from another version of planroute.
+    """
+
+    def __init__(self, path: str | Path) -> None:
+        self.path = Path(path)
+        self._lock = threading.RLock()
+        self._connection: sqlite3.Connection | None = None
+        self._guarded(lambda: self._db().execute(f"{_READ} LIMIT 1").fetchall())
+
+    def __len__(self) -> int:
+        """Return the number of calls in it."""
+        return self._guarded(lambda: int(self._db().execute("SELECT count(*) FROM calls").fetchone()[0]))
+
+    def __iter__(self) -> Iterator[CallRecord]:
+        """Yield all calls, ordered by identity."""
+        yield from self._guarded(lambda: [_checked(row) for row in self._db().execute(f"{_READ} ORDER BY identity")])
+
+    def find(self, identity: str, canonical: str) -> ModelReply | None:
+        """Return the stored reply, not billed, or ``None``. Raises ``CacheMismatch``."""
+
+        def look() -> CallRecord | None:
+            row = self._db().execute(f"{_READ} WHERE identity = ?", (identity,)).fetchone()
+            return None if row is None else _checked(row)
+
+        record = self._guarded(look)
+        return None if record is None else record.answers(canonical, str(self.path))
+
+    def store(self, record: CallRecord) -> bool:
+        """Keep ``record``; return false where the question has been answered in the meantime by someone else."""
+
+        def write() -> bool:
+            with self._db() as db:
+                return db.execute(_WRITE, (*record.row(), record.digest())).rowcount > 0
+
+        return self._guarded(write)
+
+    def export(self, path: str | Path) -> int:
+        """Write all calls to ``path``, one JSON object a line, ordered by identity; return how many."""
+        records = list(self)
+        Path(path).write_text("".join(record.to_json() + "\n" for record in records), encoding="utf-8")
+        return len(records)
+
+    def close(self) -> None:
+        """Close the file. May be called twice; the cache opens it again when it is used again."""
+        with self._lock:
+            if self._connection is not None:
+                self._connection.close()
+            self._connection = None
+
+    def _db(self) -> sqlite3.Connection:
+        if self._connection is None:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            self._connection = db = _connect(self.path)
+            version = db.execute("PRAGMA user_version").fetchone()[0]
+            if version not in (0, VERSION):
+                self.close()
+                raise StorageError(
+                    f"{self.path}: a call cache of version {version}, this planroute reads {VERSION}",
+                    hint="name another file with --cache",
+                )
+            db.execute("PRAGMA journal_mode = WAL")
+            db.execute("PRAGMA synchronous = NORMAL")
+            db.execute(_TABLE)
+            if version == 0:
+                db.execute(f"PRAGMA user_version = {VERSION}")
+        return self._connection
+
+    def _guarded(self, work: Callable[[], R]) -> R:
+        """Do ``work``; where that meets damage, set the file aside and do it again on a new one."""
+        with self._lock:
+            try:
+                try:
+                    return work()
+                except (sqlite3.OperationalError, OSError):
+                    raise
+                except (sqlite3.DatabaseError, _Damaged) as damage:
+                    self._set_aside(damage)
+                    return work()
+            except (sqlite3.Error, OSError) as error:
+                self.close()
+                raise StorageError(
+                    f"call cache {self.path}: {error}", hint="check the folder, or name another file with --cache"
+                ) from None
+
+    def _set_aside(self, damage: Exception) -> None:
+        self.close()
+        aside = next(
+            p for n in itertools.count(1) if not (p := self.path.with_name(f"{self.path.name}.damaged-{n}")).exists()
+        )
+        for ending in ("", "-wal", "-shm"):
+            with suppress(FileNotFoundError):
+                self.path.with_name(self.path.name + ending).rename(aside.with_name(aside.name + ending))
+        kept = 0
+        with closing(_connect(aside)) as old, self._db() as new, suppress(sqlite3.DatabaseError):
+            for row in old.execute(_READ):
+                with suppress(_Damaged):
+                    kept += new.execute(_WRITE, (*_checked(row).row(), row[-1])).rowcount
+        _LOG.warning(
+            "call cache %s is damaged (%s): kept as %s, %d calls carried over", self.path, damage, aside.name, kept
+        )
+
+
+def _connect(path: Path) -> sqlite3.Connection:
+    connection = sqlite3.connect(path, timeout=BUSY_S, check_same_thread=False)
+    # Overwritten text must reach the checksum, and not end in an error that could also be a full disk.
+    connection.text_factory = lambda value: value.decode("utf-8", "replace")
+    return connection
+
+
+def _checked(row: tuple[object, ...]) -> CallRecord:
+    try:
+        record = CallRecord.of_row(row[:-1])
+        if record.digest() == row[-1]:
+            return record
+    except (ValueError, TypeError):
+        pass
+    raise _Damaged(f"the row of {str(row[0])[:12]} has a wrong checksum")
+
+
+@dataclass(slots=True)
+class _Flight:
+    task: asyncio.Task[ModelReply]
+    waiting: int = 0
+    billed: bool = False
+
+
+class CachedModel:
+    """``model`` behind ``cache``: a known question is answered from it, and not billed.
+
+    Equal questions that are under way at the same time share one call; the first that gets the answer is billed.
+    Errors are not kept. Answers that the token limit cut are: the limit is part of the question.
+    """
+
+    def __init__(self, model: Model, cache: CallCache) -> None:
+        self.model = model
+        self.cache = cache
+        self._flights: dict[str, _Flight] = {}
+
+    @property
+    def endpoint(self) -> str:
+        """The model's own."""
+        return self.model.endpoint
+
+    async def complete(self, request: ModelRequest) -> ModelReply:
+        """Answer ``request`` from the cache, or ask the model and keep the answer."""
+        canonical, identity = request.canonical(self.endpoint), request.identity(self.endpoint)
+        flight = self._flights.get(identity)
+        if flight is None:
+            known = self.cache.find(identity, canonical)
+            if known is not None:
+                return known
+            flight = _Flight(asyncio.create_task(self._ask(request, canonical, identity)))
+            self._flights[identity] = flight
+        flight.waiting += 1
+        try:
+            reply = await asyncio.shield(flight.task)
+        finally:
+            flight.waiting -= 1
+            if flight.waiting == 0 and not flight.task.done():
+                flight.task.cancel()
+                self._flights.pop(identity, None)
+        first, flight.billed = not flight.billed, True
+        return reply if first else replace(reply, billed=False)
+
+    async def _ask(self, request: ModelRequest, canonical: str, identity: str) -> ModelReply:
+        mine = asyncio.current_task()
+        try:
+            reply = await self.model.complete(request)
+            if not self.cache.store(CallRecord(identity, request.purpose, canonical, reply)):
+                # Another process was faster: its answer is the one that a repetition will see.
+                known = self.cache.find(identity, canonical)
+                reply = reply if known is None else replace(known, billed=reply.billed)
+            return reply
+        finally:
+            flight = self._flights.get(identity)
+            if flight is not None and flight.task is mine:
+                del self._flights[identity]
+
+    async def aclose(self) -> None:
+        """Close the model and the cache."""
+        await self.model.aclose()
+        self.cache.close()

@@ -1,0 +1,193 @@
+"""Deterministic models that ship with planroute: no weights, no network, the same answer every time.
+
+They are named ``scripted/NAME`` or ``scripted/NAME?parameter=value`` wherever a model is asked for:
+
+- ``scripted/minimal``: an answer that satisfies the schema: first choices, middles of ranges, short texts.
+- ``scripted/declare=MODE``: the same, but a declaration names ``MODE``, with what that mode requires, and otherwise
+  the schema's defaults.
+- ``scripted/garbage?seed=N``: malformed answers of many kinds.
+- ``scripted/echo``: the last message.
+
+Tokens are counted as words: runs of characters without white space.
+"""
+
+import json
+import random
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+from urllib.parse import parse_qsl
+
+from planroute.calls import ModelReply, ModelRequest
+from planroute.declaration import forced
+from planroute.errors import InputError
+from planroute.ledger import Usage
+from planroute.models.shapes import Choice, Items, Maybe, Number, Record, Shape, Text, Truth, record_of
+from planroute.modes import Mode
+
+Script = Callable[[ModelRequest], str]
+
+
+@dataclass(frozen=True, slots=True)
+class ScriptedModel:
+    """Answers with what ``script`` returns for a request.
+
+    ``name`` is part of every call's identity: scripts that answer differently need different names. An answer of
+    more words than ``max_tokens`` is cut, with ``finish_reason`` ``"length"``.
+    """
+
+    name: str
+    script: Script = field(repr=False)
+
+    @property
+    def endpoint(self) -> str:
+        """``scripted/`` and the name."""
+        return f"scripted/{self.name}"
+
+    async def complete(self, request: ModelRequest) -> ModelReply:
+        """Answer ``request`` at once, at no price."""
+        text = self.script(request)
+        answer_tokens, limit, reason = len(text.split()), request.sampling.max_tokens, "stop"
+        if answer_tokens > limit:
+            text, answer_tokens, reason = " ".join(text.split()[:limit]), limit, "length"
+        prompt_tokens = sum(len(message.content.split()) for message in request.messages)
+        usage = Usage(prompt_tokens, answer_tokens, raw={"words": prompt_tokens + answer_tokens})
+        return ModelReply(text, usage, finish_reason=reason, price_usd=0.0)
+
+    async def aclose(self) -> None:
+        """Nothing is held."""
+
+
+def minimal(request: ModelRequest) -> str:
+    """Return the answer of ``scripted/minimal``."""
+    if request.schema is None:
+        return f"A short answer for {request.purpose}."
+    return json.dumps(_middle(record_of(request.schema), request.purpose))
+
+
+def declaring(mode: Mode) -> Script:
+    """Return the script of ``scripted/declare=MODE``.
+
+    A declaration is a schema whose ``mode`` admits ``mode``.
+    """
+    required = forced(mode)
+    policy = {"mode": mode, "depth": required.depth, "branching": required.branching}
+    policy["replanning"] = required.replanning
+
+    def script(request: ModelRequest) -> str:
+        if request.schema is None:
+            return minimal(request)
+        record = record_of(request.schema)
+        answer = _middle(record, request.purpose)
+        if _admits(record.fields.get("mode"), mode):
+            answer |= record.defaults
+            answer |= {k: v for k, v in policy.items() if _admits(record.fields.get(k), v)}
+        return json.dumps(answer)
+
+    return script
+
+
+def echo(request: ModelRequest) -> str:
+    """Return the last message of ``request``."""
+    return request.messages[-1].content if request.messages else ""
+
+
+_DAMAGE: Final[tuple[Callable[[str, random.Random], str], ...]] = (
+    lambda text, rng: text,
+    lambda text, rng: text[: rng.randrange(len(text) + 1)],
+    lambda text, rng: text.replace('"', "'"),
+    lambda text, rng: text.replace('"', ""),
+    lambda text, rng: text.replace("}", ",}"),
+    lambda text, rng: text.replace(":", "", 1),
+    lambda text, rng: f"Certainly! Here it is:\n```json\n{text}\n```\nShall I go on?",
+    lambda text, rng: f"<think>{text[: len(text) // 2]}</think>{text}",
+    lambda text, rng: f"<think>{text}",
+    lambda text, rng: f"[{text}, {text}]",
+    lambda text, rng: json.dumps(text),
+    lambda text, rng: json.dumps(dict.fromkeys(json.loads(text), rng.choice([None, -1e9, 1e9, "x", [], {}, "NaN"]))),
+    lambda text, rng: json.dumps(dict(list(json.loads(text).items())[rng.randrange(3) :])),
+    lambda text, rng: "",
+    lambda text, rng: "I cannot help with that.",
+    lambda text, rng: "{" * rng.randrange(1, 2000),
+)
+
+
+def garbage(seed: int) -> Script:
+    """Return the script of ``scripted/garbage``: a damaged answer, drawn from ``seed`` and the whole request."""
+
+    def script(request: ModelRequest) -> str:
+        rng = random.Random(f"{seed} {request.identity('garbage')}")
+        text = minimal(request) if request.schema else '{"answer": 1}'
+        return rng.choice(_DAMAGE)(text, rng)
+
+    return script
+
+
+Factory = Callable[[str, Mapping[str, str]], Script]
+"""Makes a script from the value after ``=`` (empty if there is none) and the parameters after ``?``."""
+
+
+def _declare(value: str, parameters: Mapping[str, str]) -> Script:
+    if value.upper() not in set(Mode):
+        raise InputError(f"scripted/declare needs a mode, got {value!r}", hint=f"one of {', '.join(Mode)}")
+    return declaring(Mode(value.upper()))
+
+
+def _garbage(value: str, parameters: Mapping[str, str]) -> Script:
+    seed = value or parameters.get("seed", "0")
+    if not seed.isdecimal():
+        raise InputError(f"scripted/garbage needs a whole number as seed, got {seed!r}")
+    return garbage(int(seed))
+
+
+FACTORIES: dict[str, Factory] = {
+    "minimal": lambda value, parameters: minimal,
+    "declare": _declare,
+    "garbage": _garbage,
+    "echo": lambda value, parameters: echo,
+}
+"""The scripts by name; add a factory to make another one reachable."""
+
+
+def scripted(spec: str) -> ScriptedModel:
+    """Return the model of ``spec``, which is what follows ``scripted/``. Raises ``InputError``."""
+    path, _, query = spec.partition("?")
+    name, _, value = path.partition("=")
+    if name not in FACTORIES:
+        raise InputError(f"there is no scripted model {name!r}", hint=f"choose from {', '.join(sorted(FACTORIES))}")
+    return ScriptedModel(spec, FACTORIES[name](value, dict(parse_qsl(query, keep_blank_values=True))))
+
+
+def _middle(record: Record, purpose: str) -> dict[str, Any]:
+    return {name: _value(shape, f"{name} of {purpose}") for name, shape in record.fields.items()}
+
+
+def _value(shape: Shape, what: str) -> Any:
+    """A fixed value of ``shape``: the first choice, the middle of a range, the fewest items (one if that is none)."""
+    match shape:
+        case Choice(values):
+            return values[0]
+        case Text(shortest, longest):
+            return what[:longest].ljust(shortest, ".")
+        case Number(low, high, decimals):
+            middle = (low + high) // 2
+            return middle if decimals == 0 else middle / 10**decimals
+        case Truth():
+            return True
+        case Items(item, fewest, most):
+            return [_value(item, what) for _ in range(min(max(fewest, 1), most))]
+        case Maybe(value):
+            return _value(value, what)
+        case Record():
+            return _middle(shape, what)
+
+
+def _admits(shape: Shape | None, value: Any) -> bool:
+    match shape:
+        case Choice(values):
+            return value in values
+        case Number(low, high, decimals):
+            return low <= value * 10**decimals <= high if isinstance(value, int) else False
+        case Maybe(inner):
+            return _admits(inner, value)
+    return False

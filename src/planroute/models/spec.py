@@ -1,0 +1,63 @@
+"""A model from one line: what ``--model`` takes."""
+
+import os
+from pathlib import Path
+from typing import Final
+
+from planroute.errors import InputError
+from planroute.protocols import Model
+
+OPENAI: Final = "https://api.openai.com/v1"
+
+FORMS: Final = (
+    ("embedded", "SmolLM2-135M-Instruct in this process; fetched on first use"),
+    ("gguf:PATH", "a GGUF file in this process"),
+    ("openai:MODEL", "MODEL at --base-url, PLANROUTE_BASE_URL or OpenAI"),
+    ("http[s]://HOST/v1#MODEL", "MODEL at that OpenAI-compatible endpoint"),
+    ("scripted/NAME", "a deterministic script: minimal, declare=MODE, garbage?seed=N, echo"),
+    ("recorded:PATH", "only the answers recorded in a call cache or its export"),
+)
+"""Every form of a model's line, and what it stands for."""
+
+
+def open_model(spec: str, *, base_url: str | None = None, cache_dir: str | Path | None = None) -> Model:
+    """Return the model of ``spec``; nothing is fetched, loaded or connected before its first call.
+
+    ``base_url`` is for ``openai:MODEL``, ``cache_dir`` is where fetched weights are kept. Raises ``InputError`` where
+    the line has none of ``FORMS`` or names a file that is not there.
+    """
+    kind, _, rest = spec.strip().partition(":")
+    if spec.startswith("scripted/"):
+        from planroute.models.scripted import scripted
+
+        return scripted(spec.removeprefix("scripted/"))
+    if kind == "embedded" and not rest:
+        from planroute.models.embedded import EmbeddedModel
+
+        return EmbeddedModel.default(cache_dir)
+    if kind == "gguf" and rest:
+        from planroute.models.embedded import EmbeddedModel
+
+        return EmbeddedModel(rest)
+    if kind == "recorded" and rest:
+        from planroute.models.recorded import RecordedModel
+
+        path, _, endpoint = rest.partition("#")
+        return RecordedModel(path, endpoint or None)
+    if kind == "openai" and rest:
+        from planroute.models.live import LiveModel
+
+        return LiveModel(base_url or os.environ.get("PLANROUTE_BASE_URL") or OPENAI, rest)
+    if kind in ("http", "https"):
+        from planroute.models.live import LiveModel
+
+        url, _, model = spec.strip().partition("#")
+        if model:
+            return LiveModel(url, model)
+    raise InputError(f"unknown model {_without_key(spec)!r}", hint="; ".join(f"{form}: {what}" for form, what in FORMS))
+
+
+def _without_key(spec: str) -> str:
+    from planroute.models.live import public_url
+
+    return public_url(spec) if "://" in spec else spec
