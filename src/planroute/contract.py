@@ -148,7 +148,7 @@ def _check_itself(domain: Domain, report: _Report) -> Sequence[Task]:
         report.need(not taken, "fields", f"names belong to every declaration: {', '.join(taken)}")
         report.need_json(domain.fields.model_json_schema(), "fields")
         if not required:
-            domain.fields.model_validate(domain.fields().model_dump())
+            domain.fields.model_validate(domain.fields().model_dump(warnings=False))
     with report.guard("tasks"):
         tasks = tuple(domain.tasks())
         report.need(bool(tasks), "tasks", "there must be at least one")
