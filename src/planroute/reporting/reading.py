@@ -1,0 +1,246 @@
+"""Reading a run's folder for its report.
+
+A report knows a run by its files only, so the parts that it needs are described here once more, loosely: fields that
+are not named are left alone, and whatever does not fit is an ``InputError`` that names the file.
+"""
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any, TypeVar
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+
+from planroute.errors import InputError
+from planroute.modes import MODES, ROUTED
+
+SCHEMA_VERSION = 1
+
+
+def _finite(value: Any) -> Any:
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+Number = Annotated[float | None, BeforeValidator(_finite)]
+"""A number; what is not finite counts as not measured."""
+
+
+class Part(BaseModel):
+    """A part of a file: unknown fields are ignored."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+
+class Clip(Part):
+    """A declared value that was moved into its range."""
+
+    field: str
+    given: Number
+    used: Number
+
+
+class Declaration(Part):
+    """A declared policy."""
+
+    mode: str
+    depth: int = 1
+    branching: int = 1
+    replanning: str = "NONE"
+    decision_budget_s: Number = None
+    confidence: Number = None
+    rationale: str = ""
+    fields: Mapping[str, Any] = Field(default_factory=dict)
+    clips: tuple[Clip, ...] = ()
+    repairs: tuple[str, ...] = ()
+
+
+class PlanningEvent(Part):
+    """One planning event and its stipulated cost."""
+
+    kind: str
+    after_units: int
+    cost_s: float
+    late: bool = False
+
+
+class Row(Part):
+    """The facts of one episode."""
+
+    task: str
+    condition: str
+    seed: int
+    declarer: str = ""
+    factors: Mapping[str, Any] = Field(default_factory=dict)
+    declared: str | None = None
+    executed: str | None = None
+    gate: str | None = None
+    gate_why: str = ""
+    declaration: Declaration | None = None
+    status: str
+    stop: str = ""
+    error: str | None = None
+    metrics: Mapping[str, Number] = Field(default_factory=dict)
+    spent: Mapping[str, Mapping[str, Number]] = Field(default_factory=dict)
+    planning: tuple[PlanningEvent, ...] = ()
+    late_events: int = 0
+    failure: str = "NONE"
+    model: str | None = None
+
+    @property
+    def case(self) -> tuple[str, int]:
+        """What is paired across conditions: task and seed."""
+        return self.task, self.seed
+
+    @property
+    def counts(self) -> bool:
+        """Whether the episode counts: a failure of the infrastructure does not."""
+        return self.status != "infrastructure"
+
+
+class _Trace(Part):
+    events: tuple[Mapping[str, Any], ...]
+
+
+class _Cell(Part):
+    row: Row
+    trace: _Trace
+
+
+class _Manifest(Part):
+    domain: str
+    cells: tuple[str, ...]
+    facts: Mapping[str, Mapping[str, Any]] = Field(default_factory=dict)
+    config: Mapping[str, Any] = Field(default_factory=dict)
+    environment: Mapping[str, Any] = Field(default_factory=dict)
+    planroute: str = "unknown"
+    identity: str = ""
+
+
+class _Result(Part):
+    conditions: Mapping[str, Mapping[str, Any]]
+    oracle: Mapping[str, Any] = Field(default_factory=dict)
+    paper: Mapping[str, Mapping[str, Number]] = Field(default_factory=dict)
+
+
+P = TypeVar("P", bound=Part)
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """One episode as it was kept: its row, and its trace by kind of event."""
+
+    name: str
+    row: Row
+    events: Sequence[Mapping[str, Any]]
+
+    def of(self, kind: str, model: type[P]) -> list[P]:
+        """Return the events of ``kind`` in order. Raises ``InputError`` for one that does not have the form."""
+        return [checked(model, event, self.name) for event in self.events if event.get("kind") == kind]
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """A run as its report sees it; ``cells`` holds those that have been run, in the manifest's order."""
+
+    folder: str
+    manifest: _Manifest
+    result: _Result
+    cells: Sequence[Cell]
+    billing: Mapping[str, Any]
+
+    @property
+    def rows(self) -> list[Row]:
+        """The row of every cell."""
+        return [cell.row for cell in self.cells]
+
+    @property
+    def missing(self) -> int:
+        """Episodes that the manifest lists and that have not been run."""
+        return len(self.manifest.cells) - len(self.cells)
+
+    @property
+    def conditions(self) -> list[str]:
+        """The conditions of the run: forced modes in their order, then all others, the routed last."""
+        order = {name: place for place, name in enumerate((*MODES, ""))} | {ROUTED: len(MODES) + 1}
+        found = dict.fromkeys([*self.result.conditions, *(row.condition for row in self.rows)])
+        return sorted(found, key=lambda name: order.get(name, order[""]))
+
+    @property
+    def forced(self) -> list[str]:
+        """The conditions that force one of the four modes."""
+        return [name for name in self.conditions if name in tuple(MODES)]
+
+    @property
+    def routed(self) -> list[str]:
+        """The conditions in which a declarer chose the mode."""
+        return [name for name in self.conditions if name.startswith(ROUTED)]
+
+    @property
+    def cases(self) -> list[tuple[str, int]]:
+        """Every task and seed, in the order in which they were asked for."""
+        return list(dict.fromkeys(row.case for row in self.rows))
+
+    def case_name(self, case: tuple[str, int]) -> str:
+        """``seed 7``, with the task before it where the run has several."""
+        return f"seed {case[1]}" if len({task for task, _ in self.cases}) == 1 else f"{case[0]}, seed {case[1]}"
+
+    def cell(self, case: tuple[str, int], condition: str) -> Cell | None:
+        """The episode of ``condition`` on ``case``, if it has been run."""
+        return next((c for c in self.cells if c.row.case == case and c.row.condition == condition), None)
+
+    def models(self) -> list[str]:
+        """The endpoints that the run used or was configured with."""
+        configured = self.manifest.config.get("model")
+        named = [configured] if isinstance(configured, str) and configured else []
+        return list(dict.fromkeys([*(row.model for row in self.rows if row.model), *named]))
+
+
+def read_run(folder: Path) -> Run:
+    """Read the run in ``folder``. Raises ``InputError`` with one line for what is missing or damaged."""
+    if not (folder / "manifest.json").is_file():
+        raise InputError(f"{folder} is not a run: it has no manifest.json")
+    manifest = checked(_Manifest, _read(folder / "manifest.json"), str(folder / "manifest.json"))
+    if not (folder / "result.json").is_file():
+        raise InputError(f"{folder} has no result.json", hint="let the run finish, then ask for its report again")
+    result = checked(_Result, _read(folder / "result.json"), str(folder / "result.json"))
+    cells = []
+    for key in manifest.cells:
+        path = folder / "cells" / f"{key}.json"
+        if Path(key).name != key:
+            raise InputError(f"{folder / 'manifest.json'} is damaged: {key[:60]!r} names no cell")
+        if path.is_file():
+            cell = checked(_Cell, _read(path), str(path))
+            cells.append(Cell(str(path), cell.row, cell.trace.events))
+    if not cells:
+        raise InputError(f"{folder} holds no finished episode", hint="let the run go on, then ask for its report again")
+    billing = _read(folder / "billing.json") if (folder / "billing.json").is_file() else {}
+    return Run(str(folder), manifest, result, cells, billing)
+
+
+def checked(model: type[P], value: Any, name: str) -> P:
+    """Return ``value`` in the form of ``model``. Raises ``InputError`` that names the file and the first fault."""
+    try:
+        return model.model_validate(value)
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_input=False)[0]
+        where = ".".join(str(part) for part in first["loc"]) or "its content"
+        raise InputError(f"{name} is damaged: {where}: {first['msg']}") from None
+
+
+def _read(path: Path) -> dict[str, Any]:
+    try:
+        data = json.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise InputError(f"cannot read {path}: {error.strerror or error}") from None
+    except (ValueError, RecursionError) as error:
+        raise InputError(f"{path} is damaged: {error}", hint="remove that file and run again") from None
+    if not isinstance(data, dict):
+        raise InputError(f"{path} is damaged: not an object", hint="remove that file and run again")
+    if data.get("schema", SCHEMA_VERSION) != SCHEMA_VERSION:
+        raise InputError(
+            f"{path} has schema version {data['schema']!r}, this planroute reads {SCHEMA_VERSION}",
+            hint="install the planroute version that wrote it",
+        )
+    return data

@@ -1,0 +1,109 @@
+"""The report of a run: one HTML file that opens without network and can be mailed.
+
+Every domain composes its own page (``PAGES``); a run of any other domain gets the sections that need no domain. All
+text of a run is untrusted: templates escape it, the script's data is escaped JSON, and a content security policy admits
+the report's own style and script by their hashes and nothing else.
+"""
+
+import base64
+import hashlib
+import json
+import os
+import tempfile
+from collections.abc import Callable, Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
+
+from planroute.errors import StorageError
+from planroute.reporting import grid, sections, verdict
+from planroute.reporting.page import Page
+from planroute.reporting.reading import Run, read_run
+from planroute.reporting.wording import css, label
+
+REPORT = "report.html"
+PAGES: Mapping[str, Callable[[Run], Page]] = {"grid": grid.page}
+"""Who composes the page of each domain."""
+
+
+def write_report(folder: Path) -> Path:
+    """Write ``report.html`` into the run's ``folder`` and return its path.
+
+    Raises ``InputError`` where the run is missing or damaged, ``StorageError`` where the file cannot be written.
+    """
+    text = render_report(folder)
+    target = folder / REPORT
+    try:
+        handle, temporary = tempfile.mkstemp(dir=folder, prefix=".part-")
+        with os.fdopen(handle, "wb") as stream:
+            stream.write(text.encode("utf-8", "replace"))
+        Path(temporary).chmod(0o644)
+        Path(temporary).replace(target)
+    except OSError as error:
+        raise StorageError(f"cannot write {target}: {error.strerror or error}") from None
+    return target
+
+
+def render_report(folder: Path) -> str:
+    """Return the report of the run in ``folder``. Raises ``InputError`` where the run is missing or damaged."""
+    run = read_run(folder)
+    page = PAGES.get(run.manifest.domain, _plain)(run)
+    style, script = _asset("style.css"), _asset("report.js")
+    return (
+        _environment()
+        .get_template("page.html.j2")
+        .render(
+            page=page,
+            run=run,
+            embedded=verdict.embedded(run),
+            style=Markup(style),  # noqa: S704 - the package's own file
+            script=Markup(script),  # noqa: S704 - the package's own file
+            policy=_policy(style, script),
+            data=None if page.data is None else embedded_json(page.data),
+        )
+    )
+
+
+def _plain(run: Run) -> Page:
+    return Page(
+        title=f"{run.manifest.domain} run",
+        sentence=verdict.outcomes(run),
+        cautions=verdict.cautions(run, None),
+        figures=(),
+        sections=(sections.declared(run), sections.how_made(run, [], [])),
+    )
+
+
+def embedded_json(value: Any) -> Markup:
+    """JSON that may stand in a script element: without any character that could end it or open a comment."""
+    text = json.dumps(value, separators=(",", ":"), allow_nan=False)
+    for character in "<>&":
+        text = text.replace(character, f"\\u{ord(character):04x}")
+    return Markup(text)  # noqa: S704 - escaped above; what is beyond ASCII was escaped by json
+
+
+def _policy(*allowed: str) -> str:
+    style, script = (
+        f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'" for text in allowed
+    )
+    return f"default-src 'none'; style-src {style}; script-src {script}; base-uri 'none'; form-action 'none'"
+
+
+def _asset(name: str) -> str:
+    return (Path(__file__).parent / "templates" / name).read_text(encoding="utf-8")
+
+
+@cache
+def _environment() -> Environment:
+    environment = Environment(
+        loader=PackageLoader("planroute.reporting"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters.update(label=label, css=css)
+    return environment

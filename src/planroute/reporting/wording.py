@@ -1,0 +1,68 @@
+"""How numbers and names are written in a report."""
+
+from collections.abc import Sequence
+
+NAMES = {
+    "PREDEFINED": "Predefined",
+    "SEQUENTIAL": "Sequential",
+    "HIERARCHICAL": "Hierarchical",
+    "SEARCH": "Search",
+    "FLAT_REACT": "Flat ReAct",
+    "PLAN_REACT": "Plan+ReAct",
+    "ROUTED": "Routed",
+    "UNCONTROLLED": "Uncontrolled",
+}
+NONE = "n/a"
+
+
+def label(name: str | None) -> str:
+    """The name of a condition or mode as a person reads it."""
+    return NONE if name is None else NAMES.get(name, name)
+
+
+def prose(name: str) -> str:
+    """As ``label``, within a sentence."""
+    return label(name).lower() if name in NAMES and "ReAct" not in label(name) else label(name)
+
+
+def css(name: str) -> str:
+    """The class that gives a condition its colour; one for all that are not known, so no text becomes markup."""
+    return f"c-{name.lower()}" if name in NAMES else "c-other"
+
+
+def number(value: float | None, digits: int = 0, *, sign: bool = False) -> str:
+    """A number with thousands separated and a true minus; ``n/a`` for None."""
+    if value is None:
+        return NONE
+    text = f"{value:{'+' if sign else ''},.{digits}f}"
+    if not text.strip("+-0.,"):
+        text = text.lstrip("+-")
+    return text.replace("-", "−")
+
+
+def percent(share: float | None, digits: int = 0) -> str:
+    """A share as percent."""
+    return NONE if share is None else f"{number(100 * share, digits)} %"
+
+
+def listed(items: Sequence[str], last: str = "and") -> str:
+    """``a, b and c``."""
+    if len(items) < 2:
+        return "".join(items)
+    return f"{', '.join(items[:-1])} {last} {items[-1]}"
+
+
+def counted(count: int, noun: str) -> str:
+    """``1 seed``, ``2 seeds``."""
+    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
+
+
+def capital(sentence: str) -> str:
+    """``sentence`` with its first letter large."""
+    return sentence[:1].upper() + sentence[1:]
+
+
+def mean(values: Sequence[float | None]) -> float | None:
+    """The mean of what is known, None where nothing is."""
+    known = [value for value in values if value is not None]
+    return sum(known) / len(known) if known else None
