@@ -77,6 +77,7 @@ class Ledger:
     def __init__(self, budget: Budget | None = None) -> None:
         self.budget = budget or Budget()
         self.by_purpose: dict[str, Spent] = {}
+        self.calls_under_way = 0
 
     @property
     def total(self) -> Spent:
@@ -88,9 +89,9 @@ class Ledger:
             raise BudgetExceeded(resource, limit)
 
     def check_call(self) -> None:
-        """Raise ``BudgetExceeded`` if no further model call may be made."""
+        """Raise ``BudgetExceeded`` if no further model call may be made. Calls under way count as made."""
         total = self.total
-        self._limit("model calls", total.model_calls, self.budget.model_calls)
+        self._limit("model calls", total.model_calls + self.calls_under_way, self.budget.model_calls)
         self._limit("tokens", total.tokens, self.budget.tokens)
         self._limit("seconds", total.latency_s, self.budget.seconds)
 

@@ -26,7 +26,11 @@ class MeteredModel:
     async def complete(self, request: ModelRequest) -> ModelReply:
         """Answer ``request`` within the budget and charge it."""
         self.ledger.check_call()
-        reply = await self.model.complete(request)
+        self.ledger.calls_under_way += 1
+        try:
+            reply = await self.model.complete(request)
+        finally:
+            self.ledger.calls_under_way -= 1
         self.ledger.charge_call(
             request.purpose, reply.usage, reply.latency_s, billed=reply.billed, price_usd=reply.price_usd
         )
