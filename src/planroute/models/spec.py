@@ -34,7 +34,7 @@ def open_model(spec: str, *, base_url: str | None = None, cache_dir: str | Path 
     if kind == "embedded" and not rest:
         from planroute.models.embedded import EmbeddedModel
 
-        return EmbeddedModel.default(cache_dir)
+        return EmbeddedModel(cache_dir=cache_dir)
     if kind == "gguf" and rest:
         from planroute.models.embedded import EmbeddedModel
 

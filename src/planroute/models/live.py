@@ -1,0 +1,289 @@
+"""A language model at an OpenAI-compatible endpoint, through openai's client.
+
+Tried again, with exponential backoff and jitter: no connection, a broken-off or unreadable answer, a timeout, 408,
+409, 425, 429 (after the time that the endpoint asks for) and 5xx. Everything else is refused at once. Keys come from
+the environment only, and are in no error, identity or representation.
+"""
+
+import asyncio
+import json
+import random
+import re
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Final
+from urllib.parse import parse_qsl, urlsplit, urlunsplit
+
+from planroute.calls import ModelReply, ModelRequest
+from planroute.errors import InputError, ModelError, ModelRefused, ModelUnavailable
+from planroute.models.usage import normalised
+from planroute.reply import split_thinking
+
+if TYPE_CHECKING:
+    from openai import AsyncOpenAI
+
+LONGEST_WAIT_S: Final = 60.0
+"""A longer pause, also one that the endpoint asks for, is not waited for."""
+
+_TRY_AGAIN = {408, 409, 425, 429}
+_HINTS = {
+    401: "set PLANROUTE_API_KEY or OPENAI_API_KEY to a valid key",
+    403: "the key has no permission for this model",
+    404: "check the model's name and the base URL, which usually ends in /v1",
+}
+_KEY = re.compile(r"\b(?:sk|pk|key|gsk|xai|hf)[-_][\w*.-]{6,}|(?i:bearer)\s+\S+")
+
+
+def public_url(url: str) -> str:
+    """Return ``url`` without user, password, query and fragment, any of which may hold a key."""
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        return re.sub(r"//.*@|[?#].*", "", url)
+    return urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path.rstrip("/"), "", ""))
+
+
+def api_key() -> str | None:
+    """Return the key in ``PLANROUTE_API_KEY``, or else in ``OPENAI_API_KEY``."""
+    from pydantic import AliasChoices, Field, SecretStr
+    from pydantic_settings import BaseSettings, SettingsConfigDict
+
+    class Keys(BaseSettings):
+        model_config = SettingsConfigDict(env_ignore_empty=True)
+        key: SecretStr | None = Field(None, validation_alias=AliasChoices("PLANROUTE_API_KEY", "OPENAI_API_KEY"))
+
+    found = Keys().key
+    return found.get_secret_value().strip() or None if found else None
+
+
+class LiveModel:
+    """The model called ``model`` at ``base_url``.
+
+    ``timeout_s`` bounds one attempt, ``retries`` counts the attempts after the first, ``backoff_s`` is the pause after
+    the first, doubled from then on. Of what else ``base_url`` may carry, only an ``api-version`` is sent: a user, a
+    password or a key in it is dropped.
+
+    A request's schema is sent as ``response_format``; an endpoint that refuses that gets the schema in words, then and
+    from then on. Thinking, whether the endpoint separates it or leaves it in ``<think>`` tags, is kept apart from the
+    answer. Tool calls without text are answered as a JSON list of names and arguments.
+    """
+
+    def __init__(
+        self, base_url: str, model: str, *, timeout_s: float = 120.0, retries: int = 4, backoff_s: float = 0.5
+    ) -> None:
+        try:
+            parts = urlsplit(base_url)
+            usable = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+        except ValueError:
+            usable = False
+        if not usable:
+            raise InputError(f"not the URL of an endpoint: {public_url(base_url)!r}", hint="http[s]://HOST/v1")
+        self.base_url, self.model = public_url(base_url), model
+        self.timeout_s, self.retries, self.backoff_s = timeout_s, retries, backoff_s
+        query = dict(parse_qsl(parts.query))
+        self._query = {name: value for name, value in query.items() if name == "api-version"}
+        self._client: tuple[asyncio.AbstractEventLoop, AsyncOpenAI] | None = None
+        self._secrets = {value for value in (*query.values(), parts.username, parts.password) if value}
+        self._schema_in_words = False
+        self._limit = "max_tokens"
+        self._jitter = random.Random(self.endpoint)
+
+    def __repr__(self) -> str:
+        return f"LiveModel({self.endpoint})"
+
+    @property
+    def endpoint(self) -> str:
+        """The address without anything secret, ``#``, and the model's name."""
+        return f"{self.base_url}#{self.model}"
+
+    async def complete(self, request: ModelRequest) -> ModelReply:
+        """Answer ``request``.
+
+        Raises ``ModelRefused`` on 4xx that trying again does not help, and ``ModelUnavailable`` when all attempts
+        have failed. ``latency_s`` is that of the attempt that succeeded.
+        """
+        for attempt in range(self.retries + 1):
+            try:
+                return await self._attempt(request)
+            except _Again as again:
+                wait = again.wait_s if again.wait_s is not None else self.backoff_s * 2**attempt
+                if attempt == self.retries or wait > LONGEST_WAIT_S:
+                    tries = f"{attempt + 1} attempt{'s' * (attempt > 0)}"
+                    raise ModelUnavailable(
+                        f"{self.base_url} did not answer for model {self.model} after {tries}: {again}", hint=again.hint
+                    ) from None
+                # A pause that the endpoint asks for is a minimum; our own is one to spread around.
+                share = self._jitter.uniform(1.0, 1.1) if again.wait_s is not None else self._jitter.uniform(0.5, 1.0)
+            await asyncio.sleep(wait * share)
+        raise AssertionError("unreachable")
+
+    async def aclose(self) -> None:
+        """Close the connections."""
+        if self._client is not None:
+            loop, client = self._client
+            self._client = None
+            if loop is asyncio.get_running_loop():
+                await client.close()
+
+    async def _attempt(self, request: ModelRequest) -> ModelReply:
+        import openai
+
+        loop = asyncio.get_running_loop()
+        begun = loop.time()
+        try:
+            raw = await self._adapted(request)
+        except openai.APIStatusError as error:
+            raise self._status(error) from None
+        except (openai.APITimeoutError, TimeoutError):
+            raise _Again(f"no answer within {self.timeout_s:g} s", hint="try again later, or allow more time") from None
+        except openai.APIConnectionError as error:
+            why = self._clean(str(error.__cause__ or error))
+            raise _Again(f"no connection ({why})", hint="check the address, the network, and that it runs") from None
+        try:
+            return _reply(json.loads(raw), loop.time() - begun)
+        except (ValueError, KeyError, IndexError, TypeError, AttributeError, RecursionError):
+            shown = self._clean(raw[:80]) if raw.strip() else "an empty body"
+            raise _Again(
+                f"not a chat completion: {shown}", hint="check the base URL, which usually ends in /v1"
+            ) from None
+
+    async def _adapted(self, request: ModelRequest) -> str:
+        """Ask in the endpoint's own dialect: what it refused and then accepted in other words is remembered."""
+        import openai
+
+        in_words = self._schema_in_words
+        while True:
+            try:
+                raw = await self._post(request, in_words)
+            except (openai.BadRequestError, openai.UnprocessableEntityError) as error:
+                if self._limit == "max_tokens" and "max_completion_tokens" in str(error):
+                    self._limit = "max_completion_tokens"
+                elif request.schema is not None and not in_words:
+                    in_words = True
+                else:
+                    raise
+            else:
+                self._schema_in_words = self._schema_in_words or in_words
+                return raw
+
+    async def _post(self, request: ModelRequest, schema_in_words: bool) -> str:
+        async with asyncio.timeout(self.timeout_s):
+            answer = await self._connected().chat.completions.with_raw_response.create(
+                **self._body(request, schema_in_words)
+            )
+            return str(answer.text)
+
+    def _connected(self) -> "AsyncOpenAI":
+        """The client of the running event loop; connections cannot move from one loop to another."""
+        loop = asyncio.get_running_loop()
+        if self._client is None or self._client[0] is not loop:
+            from openai import AsyncOpenAI
+
+            key = api_key()
+            if key is None and urlsplit(self.base_url).hostname == "api.openai.com":
+                raise ModelRefused(f"{self.base_url} needs a key", hint="set PLANROUTE_API_KEY or OPENAI_API_KEY")
+            if key:
+                self._secrets.add(key)
+            client = AsyncOpenAI(
+                base_url=self.base_url,
+                api_key=key or "none",
+                max_retries=0,
+                timeout=self.timeout_s,
+                default_query=self._query,
+            )
+            self._client = (loop, client)
+        return self._client[1]
+
+    def _body(self, request: ModelRequest, schema_in_words: bool) -> dict[str, Any]:
+        sampling = request.sampling
+        messages = [{"role": message.role, "content": message.content} for message in request.messages]
+        body: dict[str, Any] = {
+            "model": self.model,
+            "messages": messages,
+            "temperature": sampling.temperature,
+            "top_p": sampling.top_p,
+            self._limit: sampling.max_tokens,
+        }
+        if sampling.seed is not None:
+            body["seed"] = sampling.seed + request.draw
+        if sampling.stop:
+            body["stop"] = list(sampling.stop)
+        if request.tools:
+            body["tools"] = [dict(tool) for tool in request.tools]
+        if sampling.thinking is not None:
+            body["extra_body"] = {"chat_template_kwargs": {"enable_thinking": sampling.thinking}}
+        if request.schema is not None and schema_in_words:
+            words = f"Answer with one JSON object of this JSON schema and nothing else: {json.dumps(request.schema)}"
+            messages.append({"role": "user", "content": words})
+        elif request.schema is not None:
+            body["response_format"] = {
+                "type": "json_schema",
+                "json_schema": {"name": "answer", "schema": dict(request.schema)},
+            }
+        return body
+
+    def _status(self, error: Any) -> "ModelError | _Again":
+        """Say what an HTTP status means: try again, or refused."""
+        status = int(error.status_code)
+        said = f"HTTP {status}: {self._clean(_message(error.body) or error.message)}"
+        broke = status == 429 and "insufficient_quota" in str(error.body)
+        if (status in _TRY_AGAIN or status >= 500) and not broke:
+            hint = "ask for less at a time, or later" if status == 429 else "try again later"
+            wait_s = _retry_after(error.response.headers)
+            if wait_s is not None and wait_s > LONGEST_WAIT_S:
+                said += f" (asks to wait {wait_s:.0f} s)"
+            return _Again(said, hint=hint, wait_s=wait_s)
+        return ModelRefused(
+            f"{self.base_url} refuses model {self.model}: {said}",
+            hint=_HINTS.get(
+                status, "check the account" if broke else "check the request against the endpoint's manual"
+            ),
+        )
+
+    def _clean(self, text: str) -> str:
+        """One short line without anything secret."""
+        for secret in self._secrets:
+            text = text.replace(secret, "***")
+        return _KEY.sub("***", " ".join(text.split()))[:200]
+
+
+class _Again(Exception):
+    """An attempt failed in a way that another may not; ``wait_s`` is the pause that the endpoint asked for."""
+
+    def __init__(self, message: str, *, hint: str, wait_s: float | None = None) -> None:
+        super().__init__(message)
+        self.hint, self.wait_s = hint, wait_s
+
+
+def _reply(answer: Mapping[str, Any], latency_s: float) -> ModelReply:
+    choice = answer["choices"][0]
+    message = choice["message"]
+    text, thinking = split_thinking(message.get("content") or "")
+    thinking = message.get("reasoning_content") or message.get("reasoning") or thinking
+    calls = [call["function"] for call in message.get("tool_calls") or ()]
+    if calls and not text:
+        text = json.dumps([{"name": call["name"], "arguments": call["arguments"]} for call in calls])
+    text, thinking = (part.encode("utf-8", "replace").decode() for part in (text, thinking))
+    usage = normalised(answer.get("usage"), text, thinking)
+    return ModelReply(text, usage, thinking, choice.get("finish_reason") or "stop", latency_s)
+
+
+def _message(body: Any) -> str:
+    inner = body.get("error", body) if isinstance(body, Mapping) else body
+    found = inner.get("message", "") if isinstance(inner, Mapping) else inner
+    return found if isinstance(found, str) else ""
+
+
+def _retry_after(headers: Mapping[str, str]) -> float | None:
+    """Seconds to wait by the ``Retry-After`` header, which holds seconds or a date."""
+    from email.utils import parsedate_to_datetime
+    from time import time
+
+    value = headers.get("retry-after", "").strip()
+    try:
+        return max(0.0, float(value))
+    except ValueError:
+        pass
+    try:
+        return max(0.0, parsedate_to_datetime(value).timestamp() - time())
+    except ValueError:
+        return None

@@ -1,0 +1,387 @@
+"""The live client against a real HTTP server on loopback that behaves well, badly, or not at all."""
+
+import asyncio
+import json
+import logging
+import socket
+import time
+import traceback
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from threading import Thread
+from typing import Any
+
+import pytest
+
+from planroute.calls import Message, ModelReply, ModelRequest, Sampling
+from planroute.errors import InputError, ModelError, ModelRefused, ModelUnavailable
+from planroute.models import CachedModel, CallCache, LiveModel, open_model
+from planroute.models.usage import normalised
+
+CANARY = "sk-canary-7f3e9a1b5c"
+SCHEMA = {"type": "object", "properties": {"a": {"type": "integer"}}}
+REQUEST = ModelRequest("greeting", (Message("system", "Be kind."), Message("user", "Hello")), draw=2)
+
+Behaviour = Callable[[BaseHTTPRequestHandler, dict[str, Any]], None]
+
+
+def send(handler: BaseHTTPRequestHandler, status: int, body: Any, **headers: str) -> None:
+    data = body if isinstance(body, bytes) else json.dumps(body).encode()
+    handler.send_response(status)
+    for name, value in {"content-type": "application/json", "content-length": str(len(data)), **headers}.items():
+        handler.send_header(name.replace("_", "-"), value)
+    handler.end_headers()
+    handler.wfile.write(data)
+
+
+def completion(content: str | None = "Good day", reason: str = "stop", usage: Any = ..., **message: Any) -> dict:
+    counted = {"prompt_tokens": 9, "completion_tokens": 4, "total_tokens": 13} if usage is ... else usage
+    choice = {"index": 0, "message": {"role": "assistant", "content": content, **message}, "finish_reason": reason}
+    return {"id": "1", "object": "chat.completion", "choices": [choice], "usage": counted}
+
+
+def good(**fields: Any) -> Behaviour:
+    return lambda handler, body: send(handler, 200, completion(**fields))
+
+
+def status(code: int, message: str = "no", **headers: str) -> Behaviour:
+    return lambda handler, body: send(handler, code, {"error": {"message": message}}, **headers)
+
+
+def raw(data: bytes, **headers: str) -> Behaviour:
+    return lambda handler, body: send(handler, 200, data, **headers)
+
+
+def slow(handler: BaseHTTPRequestHandler, body: dict[str, Any]) -> None:
+    time.sleep(0.5)
+    send(handler, 200, completion())
+
+
+def hang_up(handler: BaseHTTPRequestHandler, body: dict[str, Any]) -> None:
+    handler.close_connection = True
+
+
+class Endpoint:
+    """Plays one behaviour after another, the last one for ever; keeps what it was sent."""
+
+    def __init__(self) -> None:
+        self.behaviours: list[Behaviour] = [good()]
+        self.bodies: list[dict[str, Any]] = []
+        self.headers: list[dict[str, str]] = []
+        self.paths: list[str] = []
+        endpoint = self
+
+        class Handler(BaseHTTPRequestHandler):
+            protocol_version = "HTTP/1.1"
+
+            def do_POST(self) -> None:
+                body = json.loads(self.rfile.read(int(self.headers["content-length"])))
+                endpoint.bodies.append(body)
+                endpoint.headers.append({name.lower(): value for name, value in self.headers.items()})
+                endpoint.paths.append(self.path)
+                play = endpoint.behaviours.pop(0) if len(endpoint.behaviours) > 1 else endpoint.behaviours[0]
+                try:
+                    play(self, body)
+                except OSError:
+                    self.close_connection = True
+
+            def log_message(self, format: str, *args: Any) -> None:
+                pass
+
+        self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.thread = Thread(target=self.server.serve_forever, args=(0.02,))
+        self.thread.start()
+        self.base_url = f"http://127.0.0.1:{self.server.server_port}/v1"
+
+    def plays(self, *behaviours: Behaviour) -> None:
+        self.behaviours = list(behaviours)
+
+    def close(self) -> None:
+        self.server.shutdown()
+        self.server.server_close()
+        self.thread.join()
+
+
+@pytest.fixture
+def endpoint(monkeypatch: pytest.MonkeyPatch) -> Iterator[Endpoint]:
+    monkeypatch.setenv("PLANROUTE_API_KEY", CANARY)
+    with closing(Endpoint()) as endpoint:
+        yield endpoint
+
+
+def ask(endpoint: Endpoint, *requests: ModelRequest, **settings: Any) -> list[ModelReply]:
+    settings = {"timeout_s": 5.0, "retries": 2, "backoff_s": 0.01, **settings}
+    model = LiveModel(endpoint.base_url, "m", **settings)
+
+    async def run() -> list[ModelReply]:
+        try:
+            return [await model.complete(request) for request in requests or [REQUEST]]
+        finally:
+            await model.aclose()
+            await model.aclose()
+
+    return asyncio.run(run())
+
+
+def test_an_answer(endpoint: Endpoint) -> None:
+    (reply,) = ask(endpoint)
+    assert (reply.text, reply.thinking, reply.finish_reason, reply.billed) == ("Good day", "", "stop", True)
+    assert (reply.usage.prompt_tokens, reply.usage.answer_tokens, reply.usage.thinking_tokens) == (9, 4, 0)
+    assert reply.usage.raw["total_tokens"] == 13
+    assert reply.price_usd is None
+    assert 0 < reply.latency_s < 5
+    assert endpoint.bodies == [
+        {
+            "model": "m",
+            "messages": [{"role": "system", "content": "Be kind."}, {"role": "user", "content": "Hello"}],
+            "temperature": 0.2,
+            "top_p": 1.0,
+            "max_tokens": 400,
+            "seed": 2,
+        }
+    ]
+    assert endpoint.headers[0]["authorization"] == f"Bearer {CANARY}"
+
+
+def test_what_a_request_may_ask_for(endpoint: Endpoint) -> None:
+    tool = {"type": "function", "function": {"name": "look"}}
+    sampling = Sampling(seed=None, stop=("\n",), thinking=False, max_tokens=5)
+    ask(endpoint, ModelRequest("p", (), sampling, SCHEMA, (tool,)))
+    body = endpoint.bodies[0]
+    assert "seed" not in body
+    assert (body["stop"], body["max_tokens"], body["tools"]) == (["\n"], 5, [tool])
+    assert body["chat_template_kwargs"] == {"enable_thinking": False}
+    assert body["response_format"] == {"type": "json_schema", "json_schema": {"name": "answer", "schema": SCHEMA}}
+
+
+@pytest.mark.parametrize(
+    "trouble",
+    [
+        status(500),
+        status(503),
+        status(429),
+        status(429, retry_after="0"),
+        status(408),
+        raw(b""),
+        raw(b"<html>gateway</html>", content_type="text/html"),
+        raw(b'{"choices": []}'),
+        raw(b'{"choices": [{"message"'),
+        raw(b"[" * 100_000),
+        raw(json.dumps(completion()).encode()[:40], content_length="4000"),
+        hang_up,
+    ],
+)
+def test_trouble_that_may_pass_is_tried_again(endpoint: Endpoint, trouble: Behaviour) -> None:
+    endpoint.plays(trouble, trouble, good())
+    assert ask(endpoint, timeout_s=1.0)[0].text == "Good day"
+    assert len(endpoint.bodies) == 3
+
+
+def test_trouble_that_stays_is_told(endpoint: Endpoint) -> None:
+    endpoint.plays(status(503, "model is\nloading"))
+    with pytest.raises(ModelUnavailable) as caught:
+        ask(endpoint)
+    assert str(caught.value) == (
+        f"{endpoint.base_url} did not answer for model m after 3 attempts: HTTP 503: model is loading — try again later"
+    )
+
+
+def test_a_slow_endpoint(endpoint: Endpoint) -> None:
+    endpoint.plays(slow, good())
+    assert ask(endpoint, timeout_s=0.2)[0].text == "Good day"
+    endpoint.plays(slow)
+    with pytest.raises(ModelUnavailable, match=r"after 1 attempt: no answer within 0\.1 s"):
+        ask(endpoint, timeout_s=0.1, retries=0)
+
+
+def test_nobody_listens() -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        model = LiveModel(f"http://127.0.0.1:{taken.getsockname()[1]}/v1", "m", retries=1, backoff_s=0.01)
+        with pytest.raises(ModelUnavailable, match="after 2 attempts: no connection"):
+            asyncio.run(model.complete(REQUEST))
+
+
+def test_retry_after_is_honoured(endpoint: Endpoint) -> None:
+    endpoint.plays(status(429, retry_after="0.3"), good())
+    begun = time.perf_counter()
+    ask(endpoint)
+    assert time.perf_counter() - begun > 0.3
+    endpoint.plays(status(429, retry_after="3600"), good())
+    with pytest.raises(ModelUnavailable, match=r"after 1 attempt: HTTP 429: no \(asks to wait 3600 s\)"):
+        ask(endpoint)
+    endpoint.plays(status(503, retry_after="Wed, 21 Oct 2015 07:28:00 GMT"), status(503, retry_after="soon"), good())
+    assert ask(endpoint)[0].text == "Good day"
+
+
+@pytest.mark.parametrize(
+    ("code", "hint"),
+    [(400, "manual"), (401, "set PLANROUTE_API_KEY"), (403, "permission"), (404, "/v1"), (422, "manual")],
+)
+def test_what_will_not_pass_is_refused_at_once(endpoint: Endpoint, code: int, hint: str) -> None:
+    endpoint.plays(status(code, "it\nis wrong"))
+    with pytest.raises(ModelRefused, match=f"refuses model m: HTTP {code}: it is wrong — .*{hint}") as caught:
+        ask(endpoint)
+    assert len(endpoint.bodies) == 1
+    assert "\n" not in str(caught.value)
+
+
+def test_an_empty_account_is_refused(endpoint: Endpoint) -> None:
+    body = {"error": {"message": "You exceeded your quota", "code": "insufficient_quota"}}
+    endpoint.plays(lambda handler, _: send(handler, 429, body))
+    with pytest.raises(ModelRefused, match="check the account"):
+        ask(endpoint)
+
+
+def test_an_endpoint_without_schemas_gets_words_once_and_from_then_on(endpoint: Endpoint) -> None:
+    def picky(handler: BaseHTTPRequestHandler, body: dict[str, Any]) -> None:
+        (status(400, "response_format?") if "response_format" in body else good())(handler, body)
+
+    endpoint.plays(picky)
+    request = ModelRequest("p", (Message("user", "Hello"),), schema=SCHEMA)
+    assert len(ask(endpoint, request, request)) == 2
+    assert ["response_format" in body for body in endpoint.bodies] == [True, False, False]
+    assert json.dumps(SCHEMA) in endpoint.bodies[1]["messages"][-1]["content"]
+
+
+def test_a_bad_request_that_is_not_about_the_schema_is_not_remembered(endpoint: Endpoint) -> None:
+    request = ModelRequest("p", (Message("user", "Hello"),), schema=SCHEMA)
+    model = LiveModel(endpoint.base_url, "m", retries=0)
+
+    async def twice() -> None:
+        endpoint.plays(status(400, "too long"), status(400, "too long"), good())
+        with pytest.raises(ModelRefused, match="too long"):
+            await model.complete(request)
+        await model.complete(request)
+        await model.aclose()
+
+    asyncio.run(twice())
+    assert "response_format" in endpoint.bodies[-1]
+
+
+def test_the_other_name_of_the_token_limit(endpoint: Endpoint) -> None:
+    def modern(handler: BaseHTTPRequestHandler, body: dict[str, Any]) -> None:
+        (status(400, "Use 'max_completion_tokens' instead.") if "max_tokens" in body else good())(handler, body)
+
+    endpoint.plays(modern)
+    ask(endpoint, REQUEST, REQUEST)
+    assert [body.get("max_completion_tokens") for body in endpoint.bodies] == [None, 400, 400]
+
+
+@pytest.mark.parametrize(
+    ("fields", "text", "thinking", "reason"),
+    [
+        ({"content": "<think>hm</think> yes"}, "yes", "hm", "stop"),
+        ({"content": "yes", "reasoning_content": "hm"}, "yes", "hm", "stop"),
+        ({"content": "yes", "reasoning": "hm"}, "yes", "hm", "stop"),
+        ({"content": "ye", "reason": "length"}, "ye", "", "length"),
+        ({"content": None, "reason": "length"}, "", "", "length"),
+        ({"content": "lone \ud800"}, "lone ?", "", "stop"),
+        (
+            {"content": None, "tool_calls": [{"function": {"name": "look", "arguments": "{}"}}]},
+            '[{"name": "look", "arguments": "{}"}]',
+            "",
+            "stop",
+        ),
+    ],
+)
+def test_forms_of_an_answer(endpoint: Endpoint, fields: dict, text: str, thinking: str, reason: str) -> None:
+    endpoint.plays(good(**fields))
+    (reply,) = ask(endpoint)
+    assert (reply.text, reply.thinking, reply.finish_reason) == (text, thinking, reason)
+
+
+@pytest.mark.parametrize(
+    ("raw_usage", "counted"),
+    [
+        (None, (0, 0, 0)),
+        ({"prompt_tokens": 3, "completion_tokens": 10, "total_tokens": 13}, (3, 10, 0)),
+        (
+            {"prompt_tokens": 3, "completion_tokens": 10, "completion_tokens_details": {"reasoning_tokens": 6}},
+            (3, 4, 6),
+        ),
+        (
+            {
+                "prompt_tokens": 3,
+                "completion_tokens": 10,
+                "total_tokens": 19,
+                "completion_tokens_details": {"reasoning_tokens": 6},
+            },
+            (3, 10, 6),
+        ),
+        ({"prompt_tokens": 3, "completion_tokens": 4, "completion_tokens_details": {"reasoning_tokens": 6}}, (3, 4, 6)),
+        ({"prompt_tokens": None, "completion_tokens": "x", "completion_tokens_details": None}, (0, 0, 0)),
+    ],
+)
+def test_usage_is_normalised(raw_usage: dict | None, counted: tuple[int, int, int]) -> None:
+    usage = normalised(raw_usage, "answer", "")
+    assert (usage.prompt_tokens, usage.answer_tokens, usage.thinking_tokens) == counted
+    assert usage.raw == (raw_usage or {})
+
+
+def test_thinking_that_is_not_counted_apart_is_divided_by_length() -> None:
+    usage = normalised({"completion_tokens": 100}, "a" * 10, "t" * 30)
+    assert (usage.answer_tokens, usage.thinking_tokens) == (25, 75)
+
+
+def test_no_key_is_needed_but_by_openai(endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("PLANROUTE_API_KEY")
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    assert ask(endpoint)[0].text == "Good day"
+    with pytest.raises(ModelRefused, match="needs a key — set PLANROUTE_API_KEY or OPENAI_API_KEY"):
+        asyncio.run(open_model("openai:gpt-4o-mini").complete(REQUEST))
+    monkeypatch.setenv("PLANROUTE_API_KEY", "")
+    monkeypatch.setenv("OPENAI_API_KEY", "other-key")
+    ask(endpoint)
+    assert endpoint.headers[-1]["authorization"] == "Bearer other-key"
+
+
+def test_one_model_in_two_event_loops(endpoint: Endpoint) -> None:
+    model = LiveModel(endpoint.base_url, "m")
+
+    async def once() -> str:
+        reply = await model.complete(REQUEST)
+        await model.aclose()
+        return reply.text
+
+    assert [asyncio.run(once()), asyncio.run(once())] == ["Good day"] * 2
+
+
+def test_the_key_is_nowhere(endpoint: Endpoint, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.DEBUG)
+    url_key = "urlcanary5512"
+    host = endpoint.base_url.removeprefix("http://")
+    model = open_model(f"http://user:{url_key}@{host}?api_key={url_key}&api-version=7#m")
+    leak = f"Incorrect API key provided: {CANARY}, or {url_key}, or sk-other-canary-99"
+    endpoint.plays(good(), status(401, leak), status(500, leak))
+    errors: list[ModelError] = []
+
+    async def run() -> None:
+        with closing(CallCache(tmp_path / "calls.sqlite")) as cache:
+            cached = CachedModel(model, cache)
+            await cached.complete(REQUEST)
+            model.retries, model.backoff_s = 1, 0.01
+            for draw in (7, 8):
+                try:
+                    await cached.complete(ModelRequest("p", REQUEST.messages, draw=draw))
+                except ModelError as error:
+                    errors.append(error)
+            cache.export(tmp_path / "calls.jsonl")
+            await cached.aclose()
+
+    asyncio.run(run())
+    assert endpoint.paths[0] == "/v1/chat/completions?api-version=7"
+    assert [type(error) for error in errors] == [ModelRefused, ModelUnavailable]
+    written = b"".join(path.read_bytes() for path in tmp_path.iterdir()).decode("utf-8", "replace")
+    spoken = [str(error) + repr(error) + "".join(traceback.format_exception(error)) for error in errors]
+    seen = "\n".join([written, *spoken, repr(model), model.endpoint, caplog.text])
+    assert "canary" not in seen
+    assert model.endpoint == f"{endpoint.base_url}#m"
+
+
+@pytest.mark.parametrize("url", ["ftp://host/v1", "http://", "host/v1", "http://[::1/v1", "http://host:x/v1"])
+def test_not_a_url(url: str) -> None:
+    with pytest.raises(InputError, match="not the URL of an endpoint"):
+        LiveModel(url, "m")
