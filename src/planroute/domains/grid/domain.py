@@ -1,7 +1,7 @@
 """The grid as a domain: one task per scenario, a world per seed."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from planroute.calls import Sampling
@@ -67,7 +67,7 @@ class GridDomain:
         return briefing.state(day, hour, tuple(h for h in day.forecast.campaign if h >= hour), before, None)
 
     def facts(self, task: Task) -> Mapping[str, Any]:
-        """Feeder, limits, archetypes, uncontrolled day and every coefficient of the task's scenario."""
+        """Feeder, limits, archetypes, uncontrolled day, coefficients, and how messages are sampled."""
         scenario: Scenario = task.payload
         return {
             "feeder": scenario.feeder.to_dict(),
@@ -76,6 +76,7 @@ class GridDomain:
             "archetypes": list(ARCHETYPES),
             "uncontrolled": uncontrolled(scenario),
             "coefficients": list(scenario.coefficients.table()),
+            "sampling": asdict(self.sampling),
         }
 
     def shared_fields(self, task: Task, state: State) -> Mapping[str, Any]:
