@@ -95,7 +95,8 @@ def grid(
         )
         with progress(len(cells), "episodes", quiet=json) as advance:
             executed = run(
-                execute_run(domain, cells, config=config, out=out, concurrency=concurrency, finished=advance)
+                execute_run(domain, cells, config=config, out=out, concurrency=concurrency, finished=advance),
+                language_model,
             )
     result = summarise(executed.rows, "objective")
     if beside_paper:

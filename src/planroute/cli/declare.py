@@ -85,7 +85,7 @@ def grid(
             state, declaration = run(declared(Given(), Natural(sampling, draw)))
         else:
             who = declarer_from(declarer, mode, sampling, has_model=language_model is not None, draw=draw)
-            state, declaration = run(declared(language_model, who))
+            state, declaration = run(declared(language_model, who), language_model)
     record = Gate(deadline, repair=not strict).admit(declaration)
     total = ledger.total
     if json:

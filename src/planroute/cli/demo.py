@@ -19,7 +19,9 @@ def demo(
     cache: CachePath = None,
     no_cache: NoCache = False,
     seed: Annotated[int, typer.Option(help="Seed of the day.", min=0)] = 7,
-    out: Annotated[Path, typer.Option(help="Folder for rows, traces and report.")] = Path("planroute-demo"),
+    out: Annotated[
+        Path | None, typer.Option(help="Folder for rows, traces and report. Default: a new one under planroute-demo.")
+    ] = None,
     json: Json = False,
 ) -> None:
     """Show one hot day on the feeder: real declarations, four forced modes, one hour of real messages, a verdict."""
@@ -31,7 +33,8 @@ def demo(
     from planroute.experiments.compare import comparison_cells, summarise
     from planroute.modes import MODES
     from planroute.reporting.report import write_report
-    from planroute.runs.execute import execute_run
+    from planroute.runs.cells import identity
+    from planroute.runs.execute import execute_run, package_version
     from planroute.runs.folder import RESULT, RunFolder, canonical
 
     def say(line: str) -> None:
@@ -60,8 +63,11 @@ def demo(
             model=language_model,
             routed={"ROUTED natural": Natural(sampling), "ROUTED hybrid": Hybrid(sampling)},
         )
+        if out is None:
+            named = identity([package_version(), seed, language_model.endpoint if language_model else None])
+            out = Path("planroute-demo") / named[:8]
         with progress(len(cells), "episodes", quiet=json) as advance:
-            executed = run(execute_run(domain, cells, config=config, out=out, finished=advance))
+            executed = run(execute_run(domain, cells, config=config, out=out, finished=advance), language_model)
     result = summarise(executed.rows, "objective")
     RunFolder(out).write(RESULT, canonical(result))
     report = write_report(out)

@@ -65,9 +65,17 @@ def opened_model(spec: str | None, base_url: str | None, cache: Path | None, no_
             calls.close()
 
 
-def run(work: Coroutine[Any, Any, R]) -> R:
-    """Run ``work`` to its end."""
-    return asyncio.run(work)
+def run(work: Coroutine[Any, Any, R], model: Model | None = None) -> R:
+    """Run ``work`` to its end, and close ``model`` in the same event loop."""
+
+    async def whole() -> R:
+        try:
+            return await work
+        finally:
+            if model is not None:
+                await model.aclose()
+
+    return asyncio.run(whole())
 
 
 @contextmanager
