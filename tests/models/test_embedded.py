@@ -23,6 +23,7 @@ from planroute.models import (
     LiveModel,
     cache_folder,
     default_weights,
+    fetch_weights,
     open_model,
     weights,
 )
@@ -93,8 +94,8 @@ def downloads(monkeypatch: pytest.MonkeyPatch, content: bytes, member: str = wei
 def test_weights_are_fetched_once(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, small_weights: bytes) -> None:
     asked = downloads(monkeypatch, small_weights)
     monkeypatch.setenv("PLANROUTE_CACHE", str(tmp_path / "cache"))
-    path = default_weights()
-    assert path == cache_folder() / weights.NAME == default_weights()
+    path = fetch_weights()
+    assert path == cache_folder() / weights.NAME == default_weights() == fetch_weights()
     assert path.read_bytes() == small_weights
     assert len(asked) == 1
     assert [entry.name for entry in path.parent.iterdir()] == [weights.NAME]
@@ -103,7 +104,7 @@ def test_weights_are_fetched_once(monkeypatch: pytest.MonkeyPatch, tmp_path: Pat
 def test_damaged_weights_are_set_aside(monkeypatch, tmp_path: Path, small_weights: bytes, caplog) -> None:
     downloads(monkeypatch, small_weights)
     (tmp_path / weights.NAME).write_bytes(small_weights[:-1] + b"x")
-    assert default_weights(tmp_path).read_bytes() == small_weights
+    assert fetch_weights(tmp_path).read_bytes() == small_weights
     assert (tmp_path / f"{weights.NAME}.damaged").exists()
     assert "damaged" in caplog.text
 
@@ -121,7 +122,7 @@ def test_other_weights_are_refused(
 ) -> None:
     downloads(monkeypatch, content, member)
     with pytest.raises(ModelMissing, match=message):
-        default_weights(tmp_path)
+        fetch_weights(tmp_path)
     assert list(tmp_path.iterdir()) == []
 
 
@@ -180,7 +181,7 @@ def test_without_the_engine(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> 
 @pytest.fixture(scope="module")
 def gguf() -> Path:
     pytest.importorskip("xllamacpp")
-    return default_weights()
+    return fetch_weights()
 
 
 @pytest.fixture(scope="module")

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from planroute.models.scripted import FACTORIES, ScriptedModel
     from planroute.models.serving import EmbeddedServer
     from planroute.models.spec import FORMS, open_model
-    from planroute.models.weights import cache_folder, default_weights
+    from planroute.models.weights import cache_folder, default_weights, fetch_weights
 
 _HOMES = {
     "CachedModel": "cache",
@@ -32,6 +32,7 @@ _HOMES = {
     "ScriptedModel": "scripted",
     "cache_folder": "weights",
     "default_weights": "weights",
+    "fetch_weights": "weights",
     "gbnf_for": "grammar",
     "longest_answer": "grammar",
     "open_model": "spec",
@@ -50,6 +51,7 @@ __all__ = [
     "ScriptedModel",
     "cache_folder",
     "default_weights",
+    "fetch_weights",
     "gbnf_for",
     "longest_answer",
     "open_model",

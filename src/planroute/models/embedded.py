@@ -18,7 +18,7 @@ from planroute.calls import ModelReply, ModelRequest
 from planroute.errors import ModelError, ModelMissing, ModelRefused, ModelUnavailable
 from planroute.models.grammar import gbnf_for
 from planroute.models.usage import normalised
-from planroute.models.weights import NAME, SHA256, default_weights, digest_of, given_weights
+from planroute.models.weights import NAME, SHA256, digest_of, fetch_weights, given_weights
 from planroute.reply import split_thinking
 
 CONTEXT: Final = 4096
@@ -140,7 +140,7 @@ class EmbeddedModel:
         self._engine = None
 
     def _load(self) -> Engine:
-        path = self._path if self._path is not None else default_weights(self._cache_dir)
+        path = self._path if self._path is not None else fetch_weights(self._cache_dir)
         return Engine.shared(path, self._context, self._threads)
 
     def _body(self, request: ModelRequest) -> dict[str, Any]:

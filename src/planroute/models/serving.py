@@ -9,7 +9,7 @@ from typing import Final
 
 from planroute.errors import ModelUnavailable
 from planroute.models.embedded import CONTEXT, THREADS, Engine
-from planroute.models.weights import default_weights, given_weights
+from planroute.models.weights import fetch_weights, given_weights
 
 READY_S: Final = 120.0
 
@@ -24,7 +24,7 @@ class EmbeddedServer:
     def __init__(
         self, path: str | Path | None = None, *, api_key: str = "", context: int = CONTEXT, threads: int = THREADS
     ) -> None:
-        self._settings = (default_weights() if path is None else given_weights(path), context, threads)
+        self._settings = (fetch_weights() if path is None else given_weights(path), context, threads)
         self._api_key = api_key
         self._engine: Engine | None = None
 

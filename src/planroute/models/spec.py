@@ -10,7 +10,7 @@ from planroute.protocols import Model
 OPENAI: Final = "https://api.openai.com/v1"
 
 FORMS: Final = (
-    ("embedded", "SmolLM2-135M-Instruct in this process; fetched on first use"),
+    ("embedded", "SmolLM2-135M-Instruct in this process, fetched on first use"),
     ("gguf:PATH", "a GGUF file in this process"),
     ("openai:MODEL", "MODEL at --base-url, PLANROUTE_BASE_URL or OpenAI"),
     ("http[s]://HOST/v1#MODEL", "MODEL at that OpenAI-compatible endpoint"),

@@ -39,11 +39,16 @@ def cache_folder() -> Path:
 
 
 def default_weights(folder: str | Path | None = None) -> Path:
-    """Return the weights of SmolLM2-135M-Instruct in ``folder`` (default ``cache_folder()``), fetched if need be.
+    """Return where the weights of SmolLM2-135M-Instruct are kept, there or not: in ``folder`` or ``cache_folder()``."""
+    return Path(folder or cache_folder()) / NAME
+
+
+def fetch_weights(folder: str | Path | None = None) -> Path:
+    """Return ``default_weights(folder)``, fetched if they are not there yet.
 
     A damaged file is set aside as ``NAME.damaged`` and fetched again. Raises ``ModelMissing`` where that fails.
     """
-    path = Path(folder or cache_folder()) / NAME
+    path = default_weights(folder)
     if path.exists():
         if path.stat().st_size == SIZE and digest_of(path) == SHA256:
             return path
