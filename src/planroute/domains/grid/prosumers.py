@@ -21,6 +21,9 @@ FloatArray = NDArray[np.float64]
 BoolArray = NDArray[np.bool_]
 IntArray = NDArray[np.int64]
 
+LESS_THAN_HALF = 0.5 - 1e-9
+"""Neighbours who complied below this are less than half of them, in whatever order their mean was added up."""
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Population:
@@ -201,5 +204,5 @@ def remember(
         asked=memory.asked + targeted,
         agreed=memory.agreed + given.complied,
     )
-    exploited = given.complied & (after.neighbours_complied(people) < 0.5)
+    exploited = given.complied & (after.neighbours_complied(people) < LESS_THAN_HALF)
     return Memory(after.fatigue, after.exploitation + exploited, complied, after.asked, after.agreed)
