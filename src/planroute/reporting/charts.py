@@ -1,5 +1,6 @@
 """The charts of a report as static SVG; the script of the page moves what is in them."""
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -10,7 +11,7 @@ from planroute.reporting.wording import css, label, number
 
 Values = Sequence[float | None]
 WIDTH, HEIGHT = 480.0, 270.0
-LEFT, RIGHT, TOP, BOTTOM = 46.0, 12.0, 14.0, 34.0
+LEFT, RIGHT, TOP, BOTTOM = 46.0, 12.0, 18.0, 34.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +40,7 @@ class LineChart:
     """The step at which the cross-hair stands."""
 
     def draw(self, series: Mapping[str, Values]) -> Markup:
-        """Draw ``series`` by condition; they are numbered in this order."""
+        """Draw ``series`` by condition; they are numbered in this order, the last is a reference."""
         x = Scale(self.steps[0], max(self.steps[-1], self.steps[0] + 1), LEFT, WIDTH - RIGHT)
         y = Scale(self.low, self.high, HEIGHT - BOTTOM, TOP)
         frame = " ".join(f"{v:g}" for v in (x.start, x.end, x.low, x.high, y.start, y.end, y.low, y.high))
@@ -52,6 +53,7 @@ class LineChart:
             )
             for place, (name, values) in enumerate(series.items())
         ]
+        lines = lines[-1:] + lines[:-1]  # the reference lies below what is compared
         cross = line(x(self.marked), TOP, x(self.marked), HEIGHT - BOTTOM, "cross", data_cross="")
         return drawing(
             self.title,
@@ -71,9 +73,10 @@ class LineChart:
     def _frame(self, x: Scale, y: Scale) -> list[Markup]:
         parts = []
         if self.shade is not None:
-            left, right = x(self.shade[0] - 0.5), x(self.shade[1] + 0.5)
+            left = max(x(self.shade[0] - 0.5), x.start)
+            right = min(x(self.shade[1] + 0.5), x.end)
             parts.append(tag("rect", x=left, y=TOP, width=right - left, height=y.start - TOP, class_="shade"))
-            parts.append(text((left + right) / 2, HEIGHT - BOTTOM - 6, "dispatch hours", "middle", "faint"))
+            parts.append(text((left + right) / 2, TOP - 4, "dispatch hours", "middle", "faint"))
         marks = ticks(self.low, self.high, 5)
         for mark in marks:
             parts.append(line(LEFT, y(mark), WIDTH - RIGHT, y(mark), "grid"))
@@ -146,12 +149,13 @@ def event_line(
     """The planning events of one condition as bars at their place in the day, against the deadline."""
     width, height, left, base = WIDTH, 168.0, 46.0, 168.0 - 36
     x = Scale(-0.5, len(places) - 0.5, left, width - RIGHT)
-    y = Scale(0.0, highest, base, 16.0)
-    marks = ticks(0.0, highest, 3)
+    y = Scale(0.0, highest, base, 20.0)
+    marks = ticks(0.0, highest, 4)
     parts = [line(left, y(m), width - RIGHT, y(m), "grid") for m in marks]
     parts += [text(left - 7, y(m) + 4, number(m, digits(marks)), "end", "tick") for m in marks]
-    parts += [text(x(i), base + 16, place, "middle", "tick") for i, place in enumerate(places)]
     slot = (x.end - x.start) / len(places)
+    every = max(1, math.ceil(24 / slot))
+    parts += [text(x(i), base + 16, place, "middle", "tick") for i, place in enumerate(places) if i % every == 0]
     for place in range(len(places)):
         here = [event for event in events if event.place == place]
         bar = min(slot * 0.72 / max(len(here), 1), 22.0)
@@ -170,12 +174,14 @@ def event_line(
                 )
             )
             if event.late:
-                parts.append(text(at + bar / 2, y(event.cost_s) - 4, "late", "middle", "late"))
+                parts.append(line(at, y(event.cost_s), at + bar, y(event.cost_s), "late-mark"))
+                if order == 0 and slot >= 30:
+                    parts.append(text(x(place), y(event.cost_s) - 5, "late", "middle", "late"))
     parts.append(line(left, base, width - RIGHT, base, "axis"))
     if deadline_s is not None and deadline_s <= highest:
         at = y(deadline_s)
         parts.append(line(left, at, width - RIGHT, at, "limit"))
-        parts.append(text(width - RIGHT, at - 4, f"deadline {number(deadline_s, 1)} s", "end", "limit-label"))
+        parts.append(text(width - RIGHT, 10, f"deadline {number(deadline_s, 1)} s", "end", "limit-label"))
     parts.append(text(width - RIGHT, height - 3, "before dispatch of hour", "end", "faint"))
     said = f"{len(events)} events, {sum(e.cost_s for e in events):.2f} s in all, {sum(e.late for e in events)} late"
     return drawing(f"Planning events of {label(name)}", said, width, height, *parts, class_="chart")

@@ -41,11 +41,11 @@ class Card:
     mended: Sequence[str]
 
 
-def cards(run: Run) -> tuple[list[Card], int]:
-    """The declarations, equal ones put together, those of declarers before forced ones; and how many are left out."""
+def cards(run: Run, *, forced: bool) -> tuple[list[Card], int]:
+    """The declarations of forced or of all other conditions, equal ones put together; and how many are left out."""
     grouped: dict[tuple[str, ...], list[Row]] = {}
-    for row in sorted(run.rows, key=lambda row: row.condition in run.forced):
-        if row.declaration is not None:
+    for row in run.rows:
+        if row.declaration is not None and (row.condition in run.forced) == forced:
             grouped.setdefault(_key(row, row.declaration), []).append(row)
     all_ = [_card(run, rows) for rows in grouped.values()]
     return all_[:MOST], max(len(all_) - MOST, 0)
@@ -53,16 +53,20 @@ def cards(run: Run) -> tuple[list[Card], int]:
 
 def _key(row: Row, declared: Declaration) -> tuple[str, ...]:
     policy = declared.model_copy(update={"confidence": None})
-    return row.condition, row.declarer, row.gate or "", row.gate_why, row.executed or "", policy.model_dump_json()
+    return row.condition, row.declarer, row.gate or "", row.gate_why, row.executed or "", repr(policy)
 
 
 def _card(run: Run, rows: Sequence[Row]) -> Card:
     row = rows[0]
     declared = row.declaration or Declaration(mode="")
-    policy = [f"depth {declared.depth}", f"branching {declared.branching}", f"replanning {declared.replanning.lower()}"]
+    policy = [
+        f"depth {declared.depth}",
+        f"branching {declared.branching}",
+        f"replanning {declared.replanning.lower().replace('_', ' ')}",
+    ]
     if declared.decision_budget_s is not None:
         policy.append(f"budget {number(declared.decision_budget_s, 2)} s an event")
-    confidences = sorted({number(r.declaration.confidence, 2) for r in rows if r.declaration}) or ["n/a"]
+    confidences = sorted({number(r.declaration.confidence, 3) for r in rows if r.declaration}) or ["n/a"]
     return Card(
         condition=row.condition,
         mode=declared.mode,

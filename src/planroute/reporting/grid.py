@@ -13,7 +13,7 @@ from planroute.reporting.page import Page, Section
 from planroute.reporting.reading import PlanningEvent, Row, Run
 from planroute.reporting.svg import rounded
 from planroute.reporting.verdict import Standing, known
-from planroute.reporting.wording import label, listed, number, prose
+from planroute.reporting.wording import counted, label, listed, number, prose
 
 CALIBRATION = (
     "The prosumers’ coefficients, and those of the planners, were fitted once to the figures that the paper prints for "
@@ -24,6 +24,8 @@ UNCONTROLLED = (
     "The uncontrolled day is the same feeder and load with nobody asked for anything. J, cap and floor are settled by "
     "linearised DistFlow as in the paper; full AC power flow is the second referee, never the planner’s."
 )
+KINDS = {"declare": "declaration", "plan": "plan", "revise": "revision", "decompose": "decomposition"}
+"""The kinds of planning event as nouns."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +95,7 @@ def _table(run: Run, facts: Facts) -> Section:
         "heads": list(zip(run.conditions, grid_table.heads(run), strict=True)),
         "groups": grid_table.table(run, grid_table.weights(facts.coefficients)),
         "seeds": len(run.cases),
+        "noun": run.noun,
         "paper": bool(run.result.paper),
         "plot": plot,
         "hollow": any(d.hollow for d in dots),
@@ -224,7 +227,9 @@ def _planning(run: Run, scope: Scope) -> Section:
                     "name": name,
                     "executed": next(row.executed for row in rows if row.planning == planning),
                     "cases": f"{len(cases)} of {len(rows)} episodes",
-                    "kinds": listed([f"{n} {kind}" for kind, n in Counter(e.kind for e in planning).items()]),
+                    "kinds": listed(
+                        [counted(n, KINDS.get(k, k)) for k, n in Counter(e.kind for e in planning).items()]
+                    ),
                     "total": number(sum(e.cost_s for e in planning), 2),
                     "late": sum(e.late for e in planning),
                     "drawing": event_line(name, events, places, deadline, highest),

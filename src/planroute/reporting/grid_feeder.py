@@ -12,7 +12,7 @@ from planroute.reporting.grid_days import Answer, Feeder
 from planroute.reporting.svg import coordinate, drawing, tag, text
 from planroute.reporting.wording import number
 
-WIDTH, MARGIN = 960.0, 40.0
+WIDTH, MARGIN = 960.0, 46.0
 STEPS = (-0.02, -0.01, -0.005, 0.0, 0.005, 0.01, 0.02, 0.035)
 """Edges of the colours, in pu from the voltage floor: four colours below it, five from it on."""
 LABELLED = 60
@@ -85,24 +85,35 @@ def _head(places: Sequence[tuple[float, float]], up: Sequence[int]) -> tuple[flo
 
 
 def _tree(up: Sequence[int]) -> tuple[list[tuple[float, float]], tuple[float, float]]:
-    """Depth to the right, leaves one under the other, every node level with its first branch."""
+    """Depth to the right; every node goes on level along its longest branch, the others hang below where there is room.
+
+    Branches far from the head are hung first and rows are only ever filled downwards, so nothing crosses.
+    """
     below: dict[int, list[int]] = {}
     for node, parent in enumerate(up):
         below.setdefault(parent, []).append(node)
-    depth: dict[int, int] = {-1: 0}
-    row: dict[int, int] = {}
-    next_row = 0
-    stack = list(reversed(below.get(-1, ())))
-    while stack:
-        node = stack.pop()
+    depth, order = {-1: 0}, list(below.get(-1, ()))
+    for node in order:  # grows while it is walked
         depth[node] = depth[up[node]] + 1
-        siblings = below[up[node]]
-        if up[node] >= 0 and node == siblings[0]:
-            row[node] = row[up[node]]
-        else:
-            row[node], next_row = next_row, next_row + 1
-        stack += reversed(below.get(node, ()))
-    return [(float(depth[i]), float(row[i])) for i in range(len(up))], (0.0, (next_row - 1) / 2)
+        order += below.get(node, ())
+    reach = dict(depth)
+    for node in reversed(order):
+        reach[up[node]] = max(reach[up[node]], reach[node])
+    row: dict[int, int] = {}
+    free = [0] * (max(depth.values()) + 1)
+    hanging = [(child, -1) for child in reversed(below.get(-1, ()))]
+    while hanging:
+        start, parent = hanging.pop()
+        level = max(free[depth[parent] : reach[start] + 1])
+        free[depth[parent]] = level + 1
+        here: int | None = start
+        while here is not None:
+            row[here], free[depth[here]] = level, level + 1
+            branches = below.get(here, [])
+            onward = max(branches, key=lambda child: reach[child], default=None)
+            hanging += [(child, here) for child in reversed(branches) if child != onward]
+            here = onward
+    return [(float(depth[i]), float(row[i])) for i in range(len(up))], (0.0, max(row.values()) / 2)
 
 
 def _fitted(
@@ -115,7 +126,7 @@ def _fitted(
     tall = min(high * scale, 520.0)
     if square and high > 0:
         rows = len({round(y, 6) for y in ys}) - 1
-        tall = min(max(tall, rows * (46.0 if len(places) <= LABELLED else 26.0)), 1000.0)
+        tall = min(max(min(tall, rows * 90.0), rows * (46.0 if len(places) <= LABELLED else 26.0)), 1000.0)
     across = scale if square or high <= 0 else min(scale, tall / high)
     left = (WIDTH - wide * across) / 2
 
@@ -180,7 +191,7 @@ def draw(
     head_x, head_y = where.head
     size = max(where.radius * 1.5, 9.0)
     head = tag("rect", x=head_x - size / 2, y=head_y - size, width=size, height=2 * size, rx=2, class_="head")
-    above = text(head_x, head_y - size - 6, "head", "middle", "name")
+    above = text(head_x - size / 2 - 5, head_y + 4, "head", "end", "name")
     return drawing(
         "The feeder by voltage",
         said,
@@ -210,8 +221,9 @@ def _title(name: str, voltage: float | None, answer: Answer | None) -> str:
 
 
 def _cross(radius: float) -> str:
-    arm = coordinate(round(radius * 0.62, 1))
-    return f"M-{arm} -{arm}L{arm} {arm}M-{arm} {arm}L{arm} -{arm}"
+    """A small cross beside the node, so that its colour stays to be seen."""
+    near, far = coordinate(round(radius, 1)), coordinate(round(radius * 1.75, 1))
+    return f"M{near} -{far}L{far} -{near}M{near} -{near}L{far} -{far}"
 
 
 def _segment(where: Layout, node: int) -> str:

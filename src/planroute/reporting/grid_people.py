@@ -15,7 +15,6 @@ class Group:
     """One archetype: its pooled answers, and its compliance in each condition."""
 
     name: str
-    asked: str
     complied: str
     rate: str
     bar: Markup
@@ -28,15 +27,15 @@ class Group:
 
 def groups(answers: Mapping[str, Sequence[Answer]], pooled: Sequence[str], archetypes: Sequence[str]) -> list[Group]:
     """Count ``answers`` by archetype, pooled over the conditions ``pooled``; the last line is everyone."""
+    if not any(answers.values()):
+        return []
     places = sorted({a.archetype for given in answers.values() for a in given} | set(range(len(archetypes))))
     found = []
     for place in places:
         mine = {name: [a for a in given if a.archetype == place] for name, given in answers.items()}
         name = archetypes[place] if place < len(archetypes) else f"archetype {place}"
         found.append(_group(name, mine, pooled))
-    if places:
-        found.append(_group("everyone", answers, pooled))
-    return found
+    return [*found, _group("everyone", answers, pooled)]
 
 
 def _group(name: str, answers: Mapping[str, Sequence[Answer]], pooled: Sequence[str]) -> Group:
@@ -45,8 +44,7 @@ def _group(name: str, answers: Mapping[str, Sequence[Answer]], pooled: Sequence[
     requested = sum(answer.requested_kw for answer in all_)
     return Group(
         name=name,
-        asked=number(len(all_)),
-        complied=number(sum(a.complied for a in all_)),
+        complied=f"{number(sum(a.complied for a in all_))} of {number(len(all_))}",
         rate=percent(_rate(all_)),
         bar=bar(_rate(all_)),
         shift=number(mean(shifts), 3, sign=True),

@@ -14,7 +14,7 @@ from typing import Annotated, Any, TypeVar
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from planroute.errors import InputError
-from planroute.modes import MODES, ROUTED
+from planroute.modes import MODES, Baseline
 
 SCHEMA_VERSION = 1
 
@@ -108,7 +108,9 @@ class _Cell(Part):
     trace: _Trace
 
 
-class _Manifest(Part):
+class Manifest(Part):
+    """What a run was asked for."""
+
     domain: str
     cells: tuple[str, ...]
     facts: Mapping[str, Mapping[str, Any]] = Field(default_factory=dict)
@@ -118,7 +120,9 @@ class _Manifest(Part):
     identity: str = ""
 
 
-class _Result(Part):
+class Result(Part):
+    """The table of a run."""
+
     conditions: Mapping[str, Mapping[str, Any]]
     oracle: Mapping[str, Any] = Field(default_factory=dict)
     paper: Mapping[str, Mapping[str, Number]] = Field(default_factory=dict)
@@ -145,8 +149,8 @@ class Run:
     """A run as its report sees it; ``cells`` holds those that have been run, in the manifest's order."""
 
     folder: str
-    manifest: _Manifest
-    result: _Result
+    manifest: Manifest
+    result: Result
     cells: Sequence[Cell]
     billing: Mapping[str, Any]
 
@@ -162,10 +166,10 @@ class Run:
 
     @property
     def conditions(self) -> list[str]:
-        """The conditions of the run: forced modes in their order, then all others, the routed last."""
-        order = {name: place for place, name in enumerate((*MODES, ""))} | {ROUTED: len(MODES) + 1}
-        found = dict.fromkeys([*self.result.conditions, *(row.condition for row in self.rows)])
-        return sorted(found, key=lambda name: order.get(name, order[""]))
+        """The conditions of the run: forced modes in their order, then baselines, then the routed by name."""
+        order: dict[str, int] = {str(name): place for place, name in enumerate((*MODES, *Baseline))}
+        found = {*self.result.conditions, *(row.condition for row in self.rows)}
+        return sorted(found, key=lambda name: (order.get(name, len(order)), name))
 
     @property
     def forced(self) -> list[str]:
@@ -175,16 +179,21 @@ class Run:
     @property
     def routed(self) -> list[str]:
         """The conditions in which a declarer chose the mode."""
-        return [name for name in self.conditions if name.startswith(ROUTED)]
+        return [name for name in self.conditions if name not in (*MODES, *Baseline)]
 
     @property
     def cases(self) -> list[tuple[str, int]]:
         """Every task and seed, in the order in which they were asked for."""
         return list(dict.fromkeys(row.case for row in self.rows))
 
+    @property
+    def noun(self) -> str:
+        """What a case is called: a seed, or a case where the run has several tasks."""
+        return "seed" if len({task for task, _ in self.cases}) == 1 else "case"
+
     def case_name(self, case: tuple[str, int]) -> str:
         """``seed 7``, with the task before it where the run has several."""
-        return f"seed {case[1]}" if len({task for task, _ in self.cases}) == 1 else f"{case[0]}, seed {case[1]}"
+        return f"seed {case[1]}" if self.noun == "seed" else f"{case[0]}, seed {case[1]}"
 
     def cell(self, case: tuple[str, int], condition: str) -> Cell | None:
         """The episode of ``condition`` on ``case``, if it has been run."""
@@ -201,10 +210,10 @@ def read_run(folder: Path) -> Run:
     """Read the run in ``folder``. Raises ``InputError`` with one line for what is missing or damaged."""
     if not (folder / "manifest.json").is_file():
         raise InputError(f"{folder} is not a run: it has no manifest.json")
-    manifest = checked(_Manifest, _read(folder / "manifest.json"), str(folder / "manifest.json"))
+    manifest = checked(Manifest, _read(folder / "manifest.json"), str(folder / "manifest.json"))
     if not (folder / "result.json").is_file():
         raise InputError(f"{folder} has no result.json", hint="let the run finish, then ask for its report again")
-    result = checked(_Result, _read(folder / "result.json"), str(folder / "result.json"))
+    result = checked(Result, _read(folder / "result.json"), str(folder / "result.json"))
     cells = []
     for key in manifest.cells:
         path = folder / "cells" / f"{key}.json"

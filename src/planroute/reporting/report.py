@@ -58,7 +58,7 @@ def render_report(folder: Path) -> str:
         .render(
             page=page,
             run=run,
-            embedded=verdict.embedded(run),
+            stand_in=verdict.stand_in(run),
             style=Markup(style),  # noqa: S704 - the package's own file
             script=Markup(script),  # noqa: S704 - the package's own file
             policy=_policy(style, script),

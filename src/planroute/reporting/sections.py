@@ -7,7 +7,7 @@ from planroute.reporting.reading import Run
 
 def declared(run: Run) -> Section:
     """Declarations and gate, failures, mended answers, messages."""
-    cards, cards_left = declarations.cards(run)
+    cards, cards_left = declarations.cards(run, forced=False)
     failures, failures_left = declarations.failures(run)
     messages, messages_left = declarations.messages(run)
     return Section(
@@ -16,6 +16,7 @@ def declared(run: Run) -> Section:
         "declarations.html.j2",
         {
             "cards": cards,
+            "forced": declarations.cards(run, forced=True)[0],
             "cards_left": cards_left,
             "failures": failures,
             "failures_left": failures_left,

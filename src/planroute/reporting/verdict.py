@@ -1,11 +1,12 @@
 """The verdict in one sentence, from the data, and what has to be said beside it."""
 
+import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from planroute.modes import MODES
-from planroute.reporting.reading import Run
+from planroute.reporting.reading import Row, Run
 from planroute.reporting.wording import capital, counted, listed, number, percent, prose
 
 Case = tuple[str, int]
@@ -48,9 +49,10 @@ class Standing:
 def sentence(run: Run, cost: str, cost_ac: str | None = None) -> str:
     """Say which forced mode was cheapest, what was declared, and whether the order holds under AC."""
     standing = Standing.of(run, cost)
-    clauses = [_forced(run, standing), *(_routed(run, name, cost) for name in run.routed)]
+    routed = [_routed(run, run.routed[0], cost)] if len(run.routed) == 1 else _declarers(run)
+    clauses = [_forced(run, standing), *routed]
     if cost_ac and len(standing.means) > 1:
-        clauses.append(_referee(standing, Standing.of(run, cost_ac)))
+        clauses.append(_referee(run, standing, Standing.of(run, cost_ac)))
     return capital("; ".join(clauses)) + "."
 
 
@@ -58,7 +60,7 @@ def _forced(run: Run, standing: Standing) -> str:
     if not run.forced:
         return "no mode was forced in this run, so there is nothing to compare with"
     if not standing.costs:
-        return "the forced modes cannot be compared, since no seed has a measured episode for each of them"
+        return f"the forced modes cannot be compared, since no {run.noun} has a measured episode for each of them"
     if len(run.forced) == 1:
         only = run.forced[0]
         return f"only {prose(only)} was forced (mean J {number(standing.means[only])}): nothing to compare it with"
@@ -77,11 +79,11 @@ def _forced(run: Run, standing: Standing) -> str:
     shared = sum(len(modes) > 1 for modes in cheapest.values())
     if wins[first] == count and not shared:
         return (
-            f"{prose(first)} was the cheapest forced mode on all {count} seeds: mean J {number(low)} against "
+            f"{prose(first)} was the cheapest forced mode on all {count} {run.noun}s: mean J {number(low)} against "
             f"{number(next_low)} for {prose(second)}, the next{_less(low, next_low)}"
         )
     who = listed([f"{prose(mode)} on {times}" for mode, times in wins.most_common()])
-    ties = f" (ties on {counted(shared, 'seed')} count for each)" if shared else ""
+    ties = f" (ties on {counted(shared, run.noun)} count for each)" if shared else ""
     if next_low - low <= TIE:
         lead = f"by mean J {prose(first)} and {prose(second)} are equal ({number(low)})"
     else:
@@ -89,7 +91,7 @@ def _forced(run: Run, standing: Standing) -> str:
             f"by mean J {prose(first)} leads with {number(low)} against {number(next_low)} for "
             f"{prose(second)}{_less(low, next_low)}"
         )
-    return f"cheapest of the forced modes over {count} seeds was {who}{ties}; {lead}"
+    return f"cheapest of the forced modes over {count} {run.noun}s was {who}{ties}; {lead}"
 
 
 def _less(low: float, high: float) -> str:
@@ -106,43 +108,65 @@ def _routed(run: Run, name: str, cost: str) -> str:
     if len(declared) == 1:
         what = prose(next(iter(declared)))
         often = "" if len(counted_rows) == 1 else " every time" if declared.total() == len(counted_rows) else ""
-        text = f"the {who} declarer chose {what}{often}"
+        text = f"the declarer ({who}) chose {what}{often}"
     else:
-        text = f"the {who} declarer chose " + listed([f"{prose(m)} {n}×" for m, n in declared.most_common()])
-    replaced = sum(row.gate == "REPLACED" for row in counted_rows)
-    if replaced:
-        ran = Counter(row.executed for row in counted_rows if row.gate == "REPLACED" and row.executed)
-        as_what = f" by {listed([prose(m) for m in ran])}" if ran else ""
-        text += f", the gate replaced {replaced} of {len(counted_rows)}{as_what}"
+        text = f"the declarer ({who}) chose " + listed([f"{prose(m)} {n}×" for m, n in declared.most_common()])
+    text += _gate(counted_rows)
     failed = sum(row.status == "failed" for row in counted_rows)
     if failed:
         text += f", {failed} of {len(counted_rows)} failed"
     regret = known(run.result.conditions.get(name, {}).get("regret"))
     if regret is None:
         return f"{text}; its regret is not known"
-    value = known(run.result.conditions[name].get(cost))
-    share = ""
-    if value is not None and value - regret > 0 and regret > TIE:
-        share = f", {percent(regret / (value - regret))} above the least cost"
     if abs(regret) <= TIE:
         return f"{text}, without regret"
-    return (
-        f"{text}, at a mean regret of {number(regret)}{share}"
-        if len(rows) > 1
-        else (f"{text}, at a regret of {number(regret)}{share}")
+    least = Standing.of(run, cost)
+    base = [min(least.costs[row.case].values()) for row in counted_rows if row.case in least.costs]
+    against = ""
+    if sum(base) > 0:
+        share = percent(abs(regret) * len(base) / sum(base))
+        against = f", {share} {'above the least cost' if regret > 0 else 'below what the forced modes cost'}"
+    return f"{text}, at a {'mean ' if len(rows) > 1 else ''}regret of {number(regret)}{against}"
+
+
+def _gate(rows: Sequence[Row]) -> str:
+    """What the gate did to the declarations of ``rows``, as the end of a clause."""
+    text = ""
+    replaced = [row for row in rows if row.gate == "REPLACED"]
+    if replaced:
+        often = "" if len(replaced) == len(rows) else f" on {len(replaced)} of {len(rows)}"
+        others = Counter(row.executed for row in replaced if row.executed and row.executed != row.declared)
+        if others.total() == len(replaced):
+            text += f", which the gate replaced by {listed([prose(m) for m in others])}{often}"
+        else:
+            text += f", whose settings or mode the gate changed{often}"
+    refused = sum(row.gate == "REFUSED" for row in rows)
+    if refused:
+        text += f", which the gate refused{'' if refused == len(rows) else f' on {refused} of {len(rows)}'}"
+    return text
+
+
+def _declarers(run: Run) -> list[str]:
+    """Compare the declarers of several routed conditions."""
+    regrets = {name: known(run.result.conditions.get(name, {}).get("regret")) for name in run.routed}
+    ranked = sorted((regret, name) for name, regret in regrets.items() if regret is not None)
+    if not ranked:
+        return [f"no regret is known of {listed([prose(name) for name in run.routed])}"] if run.routed else []
+    (least, first), (most, last) = ranked[0], ranked[-1]
+    text = (
+        f"of {counted(len(run.routed), 'routed condition')} {prose(first)} had the least mean regret ({number(least)})"
     )
+    return [f"{text}, {prose(last)} the most ({number(most)})" if len(ranked) > 1 else text]
 
 
-def _referee(standing: Standing, under_ac: Standing) -> str:
+def _referee(run: Run, standing: Standing, under_ac: Standing) -> str:
     if set(under_ac.costs) != set(standing.costs):
         return "under AC power flow not every episode has a cost, so the order was not compared"
     order, order_ac = list(standing.means), list(under_ac.means)
     same = sum(under_ac.cheapest[case] == modes for case, modes in standing.cheapest.items())
     if order == order_ac:
-        everywhere = same == len(standing.costs)
-        some = (
-            "" if everywhere else f" on average, the cheapest mode on {same} of {counted(len(standing.costs), 'seed')}"
-        )
+        count = len(standing.costs)
+        some = "" if same == count else f" on average, the cheapest mode on {same} of {counted(count, run.noun)}"
         return f"the order of the modes holds under AC power flow{some}"
     if order[0] == order_ac[0]:
         return f"under AC power flow {prose(order[0])} stays cheapest and the order behind it changes"
@@ -170,7 +194,10 @@ def cautions(run: Run, cost: str | None) -> list[str]:
     failed = Counter(row.condition for row in run.rows if row.status == "failed")
     if failed:
         names = listed([f"{prose(name)} {count}" for name, count in failed.items()])
-        notes.append(f"{counted(failed.total(), 'episode')} failed ({names}); means cover what was measured.")
+        notes.append(
+            f"{counted(failed.total(), 'episode')} failed ({names}): they count with what their day cost, "
+            "and hours that nobody dispatched ran uncontrolled."
+        )
     broken = Counter(row.condition for row in run.rows if not row.counts)
     if broken:
         names = listed([f"{prose(name)} {count}" for name, count in broken.items()])
@@ -187,11 +214,13 @@ def cautions(run: Run, cost: str | None) -> list[str]:
     return notes
 
 
-def embedded(run: Run) -> bool:
-    """Whether a language model took part that is there for trying out only."""
-    return any(name.startswith("embedded") for name in run.models())
+def stand_in(run: Run) -> str:
+    """The kind of language model that took part and is there for trying out only; empty where none was."""
+    kinds = {"embedded": "the embedded model", "scripted": "a scripted model"}
+    names = [kind for start, kind in kinds.items() if any(name.startswith(start) for name in run.models())]
+    return listed(names)
 
 
 def known(value: object) -> float | None:
     """``value`` as a number, None for whatever is none."""
-    return float(value) if isinstance(value, int | float) and value == value else None
+    return float(value) if isinstance(value, int | float) and math.isfinite(value) else None

@@ -1,6 +1,7 @@
 """How numbers and names are written in a report."""
 
 from collections.abc import Sequence
+from zlib import crc32
 
 NAMES = {
     "PREDEFINED": "Predefined",
@@ -26,8 +27,8 @@ def prose(name: str) -> str:
 
 
 def css(name: str) -> str:
-    """The class that gives a condition its colour; one for all that are not known, so no text becomes markup."""
-    return f"c-{name.lower()}" if name in NAMES else "c-other"
+    """The class that gives a condition its colour; names that are not known share four, so no text becomes markup."""
+    return f"c-{name.lower()}" if name in NAMES else f"c-other c-other-{crc32(name.encode('utf-8', 'replace')) % 4}"
 
 
 def number(value: float | None, digits: int = 0, *, sign: bool = False) -> str:
@@ -42,6 +43,8 @@ def number(value: float | None, digits: int = 0, *, sign: bool = False) -> str:
 
 def percent(share: float | None, digits: int = 0) -> str:
     """A share as percent."""
+    if share is not None and 0 < share < 0.005 and not digits:
+        return "under 1 %"
     return NONE if share is None else f"{number(100 * share, digits)} %"
 
 

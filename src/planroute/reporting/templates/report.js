@@ -28,7 +28,7 @@
       cross: one("[data-cross]", svg),
       limit: one("[data-limit]", svg),
       limitAt: data.limits[0][svg.dataset.chart],
-      lines: all("[data-series]", svg),
+      lines: all("[data-series]", svg).sort((a, b) => a.dataset.series - b.dataset.series),
       x: (hour) => x0 + ((hour - h0) / (h1 - h0)) * (x1 - x0),
       y: (value) => y0 + ((value - low) / (high - low)) * (y1 - y0),
       hour: (x) => h0 + ((x - x0) / (x1 - x0)) * (h1 - h0),
