@@ -9,7 +9,6 @@ import shutil
 import subprocess
 
 import pytest
-from reporting.planted import CANARY
 
 from planroute.errors import InputError, StorageError
 from planroute.reporting import render_report, write_report
@@ -144,9 +143,9 @@ def test_script_data_holds_every_episode(page):
 # What a run says is untrusted
 
 
-def test_no_text_of_a_run_becomes_markup(unsafe_page):
-    assert CANARY in html.unescape(unsafe_page)
-    for piece in ("<script>document", "<img", 'onerror="', CANARY):
+def test_no_text_of_a_run_becomes_markup(unsafe_page, canary):
+    assert canary in html.unescape(unsafe_page)
+    for piece in ("<script>document", "<img", 'onerror="', canary):
         assert piece not in unsafe_page
     assert unsafe_page.count("<script") == 2
     assert unsafe_page.count("</script") == 2
@@ -164,8 +163,8 @@ def test_the_canary_is_shown_as_text(unsafe_page, where):
     assert re.search(pattern, unsafe_page)
 
 
-def test_script_data_survives_the_canary(unsafe_page):
-    assert script_of(unsafe_page)["map"]["names"][3] == CANARY
+def test_script_data_survives_the_canary(unsafe_page, canary):
+    assert script_of(unsafe_page)["map"]["names"][3] == canary
 
 
 def test_embedded_json_has_no_character_that_could_end_its_element():
