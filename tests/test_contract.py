@@ -7,7 +7,6 @@ from dataclasses import replace
 from typing import ClassVar
 
 import pytest
-from domains.tiny import Line, TinyDomain, TinyWorld
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import BaseModel
@@ -18,6 +17,7 @@ from planroute.errors import DomainError
 from planroute.plan import Plan, PlanUnit, Rollout
 from planroute.protocols import Outcome
 from planroute.trace import Acted
+from tests.domains.tiny import Line, TinyDomain, TinyWorld
 
 
 def breaches(domain, **options) -> list[Breach]:

@@ -7,8 +7,6 @@ from typing import ClassVar
 
 import numpy as np
 import pytest
-from declarers.answering import Answering
-from domains.tiny import Line, TinyDomain, TinyWorld
 
 from planroute.declaration import Declaration, forced
 from planroute.declarers import Fixed, Natural
@@ -42,6 +40,8 @@ from planroute.trace import (
     UnitFinished,
     UnitStarted,
 )
+from tests.declarers.answering import Answering
+from tests.domains.tiny import Line, TinyDomain, TinyWorld
 
 GOOD = json.dumps({"mode": "SEQUENTIAL", "replanning": "EVERY_STEP", "confidence": 0.8, "rationale": "it is windy"})
 

@@ -5,7 +5,6 @@ import json
 from contextlib import suppress
 
 import pytest
-from domains.tiny import TinyDomain
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -21,6 +20,7 @@ from planroute.ledger import Usage
 from planroute.modes import MODES, Mode
 from planroute.plan import Logic, Plan, PlanUnit, Subgoal
 from planroute.trace import SCHEMA_VERSION, Acted, Finished, Observed, Stop, Trace
+from tests.domains.tiny import TinyDomain
 
 words = st.text(max_size=8)
 counts = st.integers(-1000, 1000)

@@ -7,8 +7,6 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from declarers.answering import Answering
-from domains.tiny import TinyDomain
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -24,6 +22,8 @@ from planroute.ledger import Ledger
 from planroute.modes import MODES, Mode
 from planroute.protocols import Context
 from planroute.trace import Mended, ModelCalled, Trace
+from tests.declarers.answering import Answering
+from tests.domains.tiny import TinyDomain
 
 GRID = GridDomain()
 VALID = {

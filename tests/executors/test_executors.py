@@ -3,7 +3,6 @@
 import asyncio
 
 import pytest
-from domains.tiny import Line, TinyDomain, TinyWorld
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -31,6 +30,7 @@ from planroute.trace import (
     UnitFinished,
     UnitStarted,
 )
+from tests.domains.tiny import Line, TinyDomain, TinyWorld
 
 ENVIRONMENT = (Acted, Directed, Responded, Settled, Noted, UnitStarted, UnitFinished)
 GRID = GridDomain({"nominal": make_scenario(), "noisy": make_scenario({"forecast_noise": 0.3, "honesty": 0.5})})

@@ -5,7 +5,6 @@ import json
 from dataclasses import replace
 
 import pytest
-from domains.tiny import Line, TinyDomain
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -17,6 +16,7 @@ from planroute.ledger import Budget
 from planroute.modes import MODES, ROUTED, Mode
 from planroute.runs.cells import run_cells
 from planroute.runs.folder import canonical
+from tests.domains.tiny import Line, TinyDomain
 
 DOMAIN = TinyDomain({"a": Line(), "b": Line(places=(1, 2))})
 ROW = asyncio.run(run_episode(DOMAIN, DOMAIN.tasks()[0], 1, Conditions(Fixed(Mode.SEARCH)))).row

@@ -254,7 +254,7 @@ def test_a_failed_episode_without_a_day_leaves_a_gap(run, change, summarised):
     text = words(page)
     assert "1 episode ended by the infrastructure" in text
     assert "1 of 2 episodes finished" in text
-    assert "Search, infrastructure INFRASTRUCTURE 1 yes endpoint is down" in text
+    assert "Search INFRASTRUCTURE 1 yes endpoint is down" in text
 
 
 def test_nothing_measured_at_all_is_still_a_report(run, change, summarised):

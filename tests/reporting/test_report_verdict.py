@@ -127,7 +127,7 @@ def test_failed_routed_episodes_are_counted():
     assert "1 of 1 failed" in text
     assert "its regret is not known" in text
     notes = " ".join(verdict.cautions(run, "objective"))
-    assert "1 episode failed (routed 1)" in notes
+    assert "Failed episodes (routed 1) count with what their day cost" in notes
     assert "1 episode ended by the infrastructure" in notes
 
 

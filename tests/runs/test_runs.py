@@ -6,8 +6,6 @@ from dataclasses import asdict, replace
 from pathlib import Path
 
 import pytest
-from declarers.answering import Answering
-from domains.tiny import Line, TinyDomain, TinyWorld
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -25,6 +23,8 @@ from planroute.runs.cells import Cell, run_cells
 from planroute.runs.execute import cell_identity, execute_run
 from planroute.runs.folder import BILLING, CELLS, MANIFEST, RunFolder, canonical
 from planroute.trace import Trace
+from tests.declarers.answering import Answering
+from tests.domains.tiny import Line, TinyDomain, TinyWorld
 
 LINES = {"short": Line(places=(1, 3)), "long": Line(places=(2, 5, 1, 9))}
 GOOD = '{"mode": "SEQUENTIAL", "replanning": "EVERY_STEP"}'
@@ -166,12 +166,12 @@ def test_a_run_that_broke_off_is_taken_up_where_it_was(tmp_path):
     class BreaksOff(TinyWorld):
         async def execute(self, unit):
             if self.context.seed == 2 and self.line is LINES["long"]:
-                raise KeyboardInterrupt
+                raise RuntimeError("power cut")
             return await super().execute(unit)
 
     domain, cells = tiny_cells()
     domain.world = BreaksOff
-    with pytest.raises(KeyboardInterrupt):
+    with pytest.raises(RuntimeError, match="power cut"):
         execute(domain, cells, tmp_path / "broken", concurrency=1)
     kept = len(list((tmp_path / "broken" / CELLS).glob("*.json")))
     assert 0 < kept < len(cells)

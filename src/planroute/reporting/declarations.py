@@ -115,7 +115,7 @@ def failures(run: Run) -> tuple[list[Failure], int]:
         row = cell.row
         events = cell.of("failed", _Failed)
         if row.status != "finished":
-            ended[f"{label(row.condition)}, {row.status}", row.stop, row.error or "no reason was recorded"] += 1
+            ended[label(row.condition), row.stop, row.error or "no reason was recorded"] += 1
             events = events[:-1] if events and (row.error or "").startswith(events[-1].message) else events
         for event in events:
             kind = event.where.partition(",")[0]

@@ -96,6 +96,7 @@ def _table(run: Run, facts: Facts) -> Section:
         "groups": grid_table.table(run, grid_table.weights(facts.coefficients)),
         "seeds": len(run.cases),
         "noun": run.noun,
+        "whole": not run.missing and all(row.status == "finished" for row in run.rows),
         "paper": bool(run.result.paper),
         "plot": plot,
         "hollow": any(d.hollow for d in dots),

@@ -106,7 +106,7 @@ def _entries(run: Run, metric: Metric) -> list[Entry]:
             Entry(
                 shown[name],
                 f"{low} – {high}" if len(values) > 1 and low != high else "",
-                "" if paper is None else number(paper, metric.digits),
+                "" if paper is None else f"{paper:,g}",
                 best is not None and name in rivals and shown[name] == number(best, metric.digits),
             )
         )

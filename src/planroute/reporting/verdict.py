@@ -112,7 +112,7 @@ def _routed(run: Run, name: str, cost: str) -> str:
     else:
         text = f"the declarer ({who}) chose " + listed([f"{prose(m)} {n}×" for m, n in declared.most_common()])
     text += _gate(counted_rows)
-    failed = sum(row.status == "failed" for row in counted_rows)
+    failed = sum(row.status == "failed" and row.gate != "REFUSED" for row in counted_rows)
     if failed:
         text += f", {failed} of {len(counted_rows)} failed"
     regret = known(run.result.conditions.get(name, {}).get("regret"))
@@ -195,8 +195,7 @@ def cautions(run: Run, cost: str | None) -> list[str]:
     if failed:
         names = listed([f"{prose(name)} {count}" for name, count in failed.items()])
         notes.append(
-            f"{counted(failed.total(), 'episode')} failed ({names}): they count with what their day cost, "
-            "and hours that nobody dispatched ran uncontrolled."
+            f"Failed episodes ({names}) count with what their day cost; hours that nobody dispatched ran uncontrolled."
         )
     broken = Counter(row.condition for row in run.rows if not row.counts)
     if broken:
