@@ -62,7 +62,7 @@ def script_data(scope: Scope) -> dict[str, Any]:
 
 
 def _line(values: Sequence[float | None]) -> list[float | None] | None:
-    rounded = [None if value is None else round(value, 4) for value in values]
+    rounded = [None if value is None else round(value, 5) for value in values]
     return rounded if any(value is not None for value in rounded) else None
 
 
@@ -113,4 +113,4 @@ def _answers(day: Day | None) -> dict[int, list[list[float]]] | None:
 
 
 def _answer(answer: Answer) -> list[float]:
-    return [answer.node, int(answer.complied), round(answer.requested_kw, 1), round(answer.realised_kw, 1)]
+    return [answer.node, int(answer.complied), round(answer.requested_kw, 2), round(answer.realised_kw, 2)]

@@ -63,6 +63,8 @@
   function drawHour() {
     const hour = data.steps[state.step];
     one("[data-hour-shown]").textContent = String(hour);
+    one("[data-case-shown]").textContent = data.cases[state.case];
+    one("[data-referee-shown]").textContent = state.referee === "ac" ? "AC power flow" : "linearised power flow";
     for (const chart of charts) {
       chart.cross.setAttribute("x1", chart.x(hour));
       chart.cross.setAttribute("x2", chart.x(hour));
@@ -123,7 +125,7 @@
     const row = days && days[state.mapStep] !== null ? map.rows[days[state.mapStep]] : null;
     const given = map.answers[state.case][state.condition];
     const answers = new Map(((given && given[hour]) || []).map((answer) => [answer[0], answer]));
-    const floor = data.limits[state.case].voltage;
+    const floor = data.limits[0].voltage;
     let lowest = null;
     nodes.forEach((node, i) => {
       const voltage = row && row[i] !== null ? row[i] / 10000 : null;
@@ -141,9 +143,10 @@
     });
     const list = [...answers.values()];
     const sum = (place) => list.reduce((total, answer) => total + answer[place], 0);
+    const nobody = given ? "nobody asked. " : "";
     const who = list.length
       ? `${list.length} asked, ${sum(1)} complied, ${number(sum(3), 0)} of ${number(sum(2), 0)} kW. `
-      : "nobody asked. ";
+      : nobody;
     const where = `Hour ${hour}, ${modes.selectedOptions[0].textContent.toLowerCase()}, ${data.cases[state.case]}: `;
     const volts = lowest
       ? `Lowest voltage ${number(lowest[0], 4)} pu at ${lowest[1]}.`
