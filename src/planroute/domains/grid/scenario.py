@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
@@ -13,9 +13,11 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from planroute.domains.grid.coefficients import DEFAULT, Coefficients
 from planroute.domains.grid.feeder import Feeder, straight_laterals
 from planroute.domains.grid.feeder_file import load_feeder
+from planroute.domains.grid.profiles import HOURS
 from planroute.errors import FaultyInput, InputError
 
 Communication = Literal["calibrated", "model"]
+Hour = Annotated[int, Field(ge=0, lt=HOURS)]
 
 
 class Factors(BaseModel):
@@ -33,7 +35,7 @@ class Factors(BaseModel):
     honesty: float = Field(1.0, ge=0, le=1)
     tool_failure: float = Field(0.0, ge=0, le=1)
     communication: Communication = "calibrated"
-    model_hours: tuple[int, ...] | None = Field(None, description="hours with model messages; null: all")
+    model_hours: tuple[Hour, ...] | None = Field(None, description="hours with model messages; null: all")
 
 
 @dataclass(frozen=True, slots=True)
