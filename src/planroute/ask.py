@@ -1,6 +1,7 @@
 """Asking a language model: call and record it; for a typed answer, read it and record what had to be mended."""
 
-from typing import TypeVar
+from collections.abc import Mapping
+from typing import Any, TypeVar
 
 from pydantic import BaseModel
 
@@ -42,8 +43,9 @@ async def ask(
     *,
     sampling: Sampling | None = None,
     draw: int = 0,
+    json_schema: Mapping[str, Any] | None = None,
 ) -> Parsed[S]:
-    """Ask for an answer of the form ``schema``.
+    """Ask for an answer of the form ``schema``; ``json_schema`` narrows what the engine allows, where it can.
 
     Raises ``ModelError`` where the model does not answer and ``ReplyError`` where its answer cannot be read; in the
     latter case the call is charged. Repairs and clippings are recorded in the trace.
@@ -52,7 +54,7 @@ async def ask(
         purpose=purpose,
         messages=(Message("system", system), Message("user", user)),
         sampling=sampling or Sampling(),
-        schema=schema.model_json_schema(),
+        schema=schema.model_json_schema() if json_schema is None else json_schema,
         draw=draw,
     )
     reply = await call(context, request)

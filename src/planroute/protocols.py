@@ -88,12 +88,16 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """What an episode gives its world: seed, trace, ledger, and the language model, metered, if there is one."""
+    """What an episode gives its world: seed, trace, ledger, and the language model, metered, if there is one.
+
+    ``judge`` is the model that judges, where it is another one than the backbone; it is charged to the same ledger.
+    """
 
     seed: int
     trace: Trace
     ledger: Ledger
     model: Model | None = None
+    judge: Model | None = None
 
 
 class World(Protocol):
@@ -150,6 +154,14 @@ class World(Protocol):
 
     async def aclose(self) -> None:
         """End what the episode started. May be called twice."""
+
+
+@runtime_checkable
+class Actor(World, Protocol):
+    """A world in which one can act without a plan that anything enforces. The baselines need it; no mode does."""
+
+    async def act(self, plan: Plan | None) -> Observation:
+        """Take one action towards the goal, with ``plan`` as context or without one."""
 
 
 @runtime_checkable

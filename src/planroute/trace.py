@@ -144,19 +144,21 @@ class UnitFinished:
 
 @dataclass(frozen=True, slots=True)
 class Acted:
-    """One action on the environment."""
+    """One action on the environment; ``branch`` names the candidate whose rollout it belongs to."""
 
     action: str
     unit: str | None = None
     admissible: bool = True
+    branch: str | None = None
     kind: Literal["acted"] = "acted"
 
 
 @dataclass(frozen=True, slots=True)
 class Observed:
-    """What the environment showed."""
+    """What the environment showed; ``branch`` as in ``acted``."""
 
     text: str
+    branch: str | None = None
     kind: Literal["observed"] = "observed"
 
 

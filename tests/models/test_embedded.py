@@ -166,7 +166,7 @@ def test_a_broken_model_file(tmp_path: Path) -> None:
     path = tmp_path / "broken.gguf"
     path.write_bytes(b"GGUF" + bytes(100))
     model = open_model(f"gguf:{path}")
-    assert model.endpoint.startswith("embedded:broken.gguf@")
+    assert model.endpoint.startswith("gguf:broken.gguf@")
     with pytest.raises(ModelMissing, match=r"cannot load .*broken\.gguf"):
         ask(model, REQUEST)
 

@@ -1,7 +1,8 @@
-"""Handing one unit to a world, as every executor does."""
+"""What executors do with a world: hand it one unit, or act in it without a plan."""
 
+from planroute.errors import DomainError
 from planroute.plan import PlanUnit
-from planroute.protocols import Observation, World
+from planroute.protocols import Actor, Observation, World
 from planroute.trace import Trace, UnitFinished, UnitStarted
 
 
@@ -11,3 +12,10 @@ async def carry_out(world: World, unit: PlanUnit, trace: Trace) -> Observation:
     observation = await world.execute(unit)
     trace.append(UnitFinished(unit.id, observation.completed))
     return observation
+
+
+def actor(world: World) -> Actor:
+    """Return ``world`` as one to act in. Raises ``DomainError`` where it is none."""
+    if not isinstance(world, Actor):
+        raise DomainError("the baselines do not apply here", hint="this domain has no actions outside a plan")
+    return world

@@ -111,10 +111,11 @@ class EmbeddedModel:
 
     @property
     def endpoint(self) -> str:
-        """``embedded:``, the file's name and the beginning of its SHA-256."""
+        """``embedded:`` (``gguf:`` for a file of one's own), the file's name and the beginning of its SHA-256."""
         if not self._digest and self._path is not None:
             self._digest = digest_of(self._path)
-        return f"embedded:{self._name}@{self._digest[:12]}"
+        kind = "embedded" if self._path is None else "gguf"
+        return f"{kind}:{self._name}@{self._digest[:12]}"
 
     async def complete(self, request: ModelRequest) -> ModelReply:
         """Answer ``request``; calls are answered one after another, in the order in which they come.

@@ -7,6 +7,7 @@ They are named ``scripted/NAME`` or ``scripted/NAME?parameter=value`` wherever a
   the schema's defaults.
 - ``scripted/garbage?seed=N``: malformed answers of many kinds.
 - ``scripted/echo``: the last message.
+- ``scripted/slip=RATE``: solves text tasks, slipping at a known rate (``planroute.models.slip``).
 
 Tokens are counted as words: runs of characters without white space.
 """
@@ -140,11 +141,27 @@ def _garbage(value: str, parameters: Mapping[str, str]) -> Script:
     return garbage(int(seed))
 
 
+def _slip(value: str, parameters: Mapping[str, str]) -> Script:
+    from planroute.models.slip import Slipping
+
+    try:
+        rate = float(value or "0")
+    except ValueError:
+        rate = -1.0
+    if not 0 <= rate <= 1:
+        raise InputError(f"scripted/slip needs a rate from 0 to 1, got {value!r}")
+    declared = parameters.get("declare", Mode.SEQUENTIAL).upper()
+    if declared != "RANDOM" and declared not in set(Mode):
+        raise InputError(f"scripted/slip?declare={declared} is no mode", hint=f"one of {', '.join(Mode)} or random")
+    return Slipping(rate, None if declared == "RANDOM" else Mode(declared))
+
+
 FACTORIES: dict[str, Factory] = {
     "minimal": lambda value, parameters: minimal,
     "declare": _declare,
     "garbage": _garbage,
     "echo": lambda value, parameters: echo,
+    "slip": _slip,
 }
 """The scripts by name; add a factory to make another one reachable."""
 

@@ -14,7 +14,7 @@ FORMS: Final = (
     ("gguf:PATH", "a GGUF file in this process"),
     ("openai:MODEL", "MODEL at --base-url, PLANROUTE_BASE_URL or OpenAI"),
     ("http[s]://HOST/v1#MODEL", "MODEL at that OpenAI-compatible endpoint"),
-    ("scripted/NAME", "a deterministic script: minimal, declare=MODE, garbage?seed=N, echo"),
+    ("scripted/NAME", "a deterministic script: minimal, declare=MODE, garbage?seed=N, echo, slip=RATE"),
     ("recorded:PATH", "only the answers recorded in a call cache or its export"),
 )
 """Every form of a model's line, and what it stands for."""

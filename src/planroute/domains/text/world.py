@@ -1,0 +1,281 @@
+"""A text task as a world: the planning primitives are questions to a language model, execution is a bounded loop.
+
+Source: Planning-as-Routing 3.1 and appendices B and D. One act-observe loop serves every primitive that acts.
+"""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from planroute.ask import ask
+from planroute.calls import Sampling
+from planroute.declaration import Declaration
+from planroute.domains.text.course import Course
+from planroute.domains.text.environment import Environment, Match, Matcher, Opener, exact
+from planroute.domains.text.fields import TextFields
+from planroute.domains.text.prompts import prompt
+from planroute.domains.text.replies import FINISHED, Act, Steps, Subgoals, act_schema
+from planroute.errors import ReplyError
+from planroute.plan import Candidate, Plan, PlanUnit, Rollout, Stage, Subgoal
+from planroute.protocols import Context, Judge, Observation, Outcome, State
+from planroute.trace import Failed
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Bounds of an episode, equal for all conditions.
+
+    ``steps`` bounds the actions of one course (each rollout is a course of its own), ``steps_per_unit`` the actions on
+    one unit, ``units`` a plan's length, ``rounds`` how often a task is cut into subgoals again.
+    """
+
+    steps: int = 50
+    steps_per_unit: int = 12
+    units: int = 12
+    rounds: int = 4
+
+
+@dataclass(frozen=True, slots=True)
+class TextTask:
+    """What a text world is made of, the same for every course: name, goal, briefing, environments, matcher, judge."""
+
+    domain: str
+    goal: str
+    briefing: str
+    open: Opener
+    judge: Judge
+    matcher: Matcher = exact
+    limits: Limits = Limits()
+    sampling: Sampling = Sampling()
+
+
+class TextWorld:
+    """One episode of a text task. See ``planroute.protocols.World`` for the contract."""
+
+    def __init__(self, task: TextTask, context: Context) -> None:
+        self.task = task
+        self.context = context
+        self.course = Course.start(task.open(), task.limits.steps)
+        self.sampling = replace(task.sampling, seed=context.seed)
+        self._declared = TextFields()
+        self._environments: list[Environment] = [self.course.environment]
+        self._plans = 0
+        self._rounds = 0
+        self._candidates = 0
+
+    # -- state ---------------------------------------------------------------------------------------------------
+
+    @property
+    def done(self) -> bool:
+        """Whether the environment ended the episode, or no step is left."""
+        return self.course.done
+
+    def state(self) -> State:
+        """Goal, history and what may be done now."""
+        steps = self.task.limits.steps
+        used = len(self.course.turns)
+        features = {
+            "horizon": max(1.0 - used / steps, 0.0),
+            "burden": min(len(self.course.environment.admissible) / 50, 1),
+        }
+        return State(used, self._seen(self.course), features)
+
+    def begin(self, declaration: Declaration) -> None:
+        """Take over the declared plan."""
+        self._declared = TextFields.model_validate(dict(declaration.fields))
+
+    # -- planning ------------------------------------------------------------------------------------------------
+
+    async def plan(self, state: State, subgoal: Subgoal | None = None) -> Plan:
+        """Take the declared steps, or ask for steps: to the goal, or for one subgoal."""
+        if subgoal is not None:
+            steps = subgoal.payload or await self._steps("subgoal plan", "subgoal_plan", state, subgoal=subgoal.text)
+            return self._as_plan(steps)
+        declared = [step for section in self._take_declared() for step in section.steps]
+        return self._as_plan(declared or await self._steps("plan", "plan", state))
+
+    async def revise(self, rest: Plan, observation: Observation) -> Plan:
+        """Ask for the steps that are still to do."""
+        left = json.dumps([unit.text for unit in rest.units])
+        return self._as_plan(await self._steps("revision", "revise", self.state(), rest=left))
+
+    async def decompose(self, state: State, depth: int) -> Sequence[Stage]:
+        """Take the declared subgoals, or ask for subgoals: one stage each, worked on one after another."""
+        if self._rounds >= self.task.limits.rounds:
+            return ()
+        self._rounds += 1
+        declared = [section for section in self._take_declared() if section.steps]
+        if declared:
+            parts = [(section.title or section.steps[0], section.steps) for section in declared]
+        else:
+            question = self._question("decompose", state.summary)
+            parsed = await ask(
+                self.context, "decomposition", self._system(), question, Subgoals, sampling=self.sampling
+            )
+            parts = [(text, []) for text in _clean(parsed.value.subgoals)]
+        return tuple(
+            (Subgoal(f"g{self._rounds}.{number}", title, payload=_clean(steps)),)
+            for number, (title, steps) in enumerate(parts[: self.task.limits.units], 1)
+        )
+
+    async def collect(self, parts: Sequence[Plan]) -> Plan:
+        """The workers' plans one after another."""
+        return Plan(tuple(unit for part in parts for unit in part.units))
+
+    async def propose(self, state: State, k: int) -> Sequence[Candidate]:
+        """Declared alternatives first, then asked-for ones, until ``k`` are distinct or asking brings nothing new."""
+        plans = [steps for section in self._take_declared() if (steps := _clean(section.steps))]
+        plans = _distinct(plans)[:k]
+        for draw in range(2 * k):
+            if len(plans) >= k:
+                break
+            others = json.dumps(plans)
+            plans = _distinct([*plans, await self._steps("proposal", "propose", state, draw=draw, others=others)])
+        candidates = []
+        for steps in plans:
+            self._candidates += 1
+            name = f"c{self._candidates}"
+            candidates.append(Candidate(name, "; ".join(steps), self._as_plan(steps)))
+        return candidates
+
+    async def rollout(self, candidate: Candidate) -> Rollout:
+        """Carry out the candidate in an environment of its own."""
+        environment = self.task.open()
+        self._environments.append(environment)
+        course = Course.start(environment, self.task.limits.steps, branch=candidate.id)
+        for unit in candidate.plan.units:
+            if course.done:
+                break
+            await self._work(course, unit)
+        return Rollout(candidate.id, evidence=_transcript(course), payload=course)
+
+    async def choose(self, rollouts: Sequence[Rollout]) -> int:
+        """The highest score of the rubric judge, who sees goal, plan and transcript; the first of equals."""
+        scores = []
+        for rollout in rollouts:
+            try:
+                evidence = {"domain": self.task.domain, "trajectory": rollout.evidence}
+                judged = await self.task.judge.judge(self.task.goal, evidence, self.context)
+                scores.append(judged.score)
+            except ReplyError as error:
+                self.context.trace.append(
+                    Failed(type(error).__name__, error.message, f"judge of {rollout.candidate_id}")
+                )
+                scores.append(-1)
+        return scores.index(max(scores))
+
+    async def adopt(self, candidate: Candidate, rollout: Rollout) -> Plan:
+        """Make the chosen rollout the episode; nothing is left to execute."""
+        self.course = rollout.payload
+        return Plan(())
+
+    # -- execution -----------------------------------------------------------------------------------------------
+
+    async def execute(self, unit: PlanUnit) -> Observation:
+        """Work on one unit until the model calls it finished or its steps are used up."""
+        completed = await self._work(self.course, unit)
+        return Observation(unit.id, completed, self.course.observation)
+
+    async def act(self, plan: Plan | None) -> Observation:
+        """Take one action towards the goal, with ``plan`` in sight or without one."""
+        if plan is None:
+            question = self._question("act", self._seen(self.course))
+        else:
+            steps = json.dumps([unit.text for unit in plan.units])
+            question = self._question("act_with_plan", self._seen(self.course), plan=steps)
+        await self._turn(self.course, None, question, ())
+        return Observation("", True, self.course.observation)
+
+    def outcome(self) -> Outcome:
+        """Success by the environment's own word, and the length of the course."""
+        executed = float(len(self.course.turns))
+        return Outcome(self.course.success, {"steps": executed, "success": float(self.course.success)})
+
+    async def aclose(self) -> None:
+        """Close every environment that the episode opened."""
+        for environment in self._environments:
+            environment.close()
+
+    # -- helpers -------------------------------------------------------------------------------------------------
+
+    async def _work(self, course: Course, unit: PlanUnit) -> bool:
+        for _ in range(self.task.limits.steps_per_unit):
+            if course.done:
+                return course.success
+            question = self._question("act_on_step", self._seen(course, unit.text), unit=unit.text)
+            if await self._turn(course, unit.id, question, (FINISHED,)):
+                return True
+        return False
+
+    async def _turn(self, course: Course, unit: str | None, question: str, also: tuple[str, ...]) -> bool:
+        """One question and one action. Returns whether the model called the unit finished."""
+        admissible = course.environment.admissible
+        trace, ledger = self.context.trace, self.context.ledger
+        schema = act_schema((*admissible, *also) if admissible else ())
+        try:
+            parsed = await ask(
+                self.context, "action", self._system(), question, Act, sampling=self.sampling, json_schema=schema
+            )
+        except ReplyError as error:
+            trace.append(Failed(type(error).__name__, error.message, "action"))
+            course.wasted("", unit, "the answer could not be read", trace, ledger)
+            return False
+        words = parsed.value.action
+        if also and words.strip().strip('."').lower() == FINISHED:
+            return True
+        match: Match = self.task.matcher(words, admissible)
+        if match.action is None:
+            course.wasted(words, unit, match.reason, trace, ledger)
+        else:
+            course.step(match.action, unit, trace, ledger)
+        return False
+
+    async def _steps(self, purpose: str, name: str, state: State, *, draw: int = 0, **values: str) -> list[str]:
+        question = self._question(name, state.summary, **values)
+        parsed = await ask(self.context, purpose, self._system(), question, Steps, sampling=self.sampling, draw=draw)
+        return _clean(parsed.value.steps)[: self.task.limits.units]
+
+    def _seen(self, course: Course, unit: str | None = None) -> dict[str, Any]:
+        seen: dict[str, Any] = {"domain": self.task.domain, "goal": self.task.goal}
+        if unit is not None:
+            seen["step"] = unit
+        seen["start"] = course.first
+        seen["history"] = course.history()
+        seen["admissible"] = list(course.environment.admissible)
+        return seen
+
+    def _question(self, name: str, summary: Any, **values: str) -> str:
+        return prompt(name, state=json.dumps(summary, ensure_ascii=False), **values)
+
+    def _system(self) -> str:
+        return prompt("system", briefing=self.task.briefing)
+
+    def _take_declared(self) -> list[Any]:
+        """The declared sections, once: a later plan is made from what has happened since."""
+        declared, self._declared = list(self._declared.plan), TextFields()
+        return declared
+
+    def _as_plan(self, steps: Sequence[str]) -> Plan:
+        self._plans += 1
+        cleaned = _clean(steps)[: self.task.limits.units]
+        return Plan(tuple(PlanUnit(f"p{self._plans}.{n}", text) for n, text in enumerate(cleaned, 1)))
+
+
+def _clean(steps: Sequence[str]) -> list[str]:
+    return [text for step in steps if (text := " ".join(step.split()))]
+
+
+def _distinct(plans: Sequence[list[str]]) -> list[list[str]]:
+    found: dict[tuple[str, ...], list[str]] = {}
+    for steps in plans:
+        if steps:
+            found.setdefault(tuple(step.lower() for step in steps), steps)
+    return list(found.values())
+
+
+def _transcript(course: Course) -> str:
+    lines = [course.first]
+    for action, seen in course.turns:
+        lines += [f"> {action}", seen]
+    return "\n".join(lines)
