@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from planroute.declaration import Declaration
+from planroute.declaration import Declaration, forced
 from planroute.errors import (
     BudgetExceeded,
     DeclarationError,
@@ -22,8 +22,9 @@ from planroute.evaluation.failure import failure_label
 from planroute.gate import Gate, GateAction, GateRecord
 from planroute.ledger import Budget, Ledger, Spent
 from planroute.models.metered import MeteredModel
+from planroute.modes import Baseline, Mode
 from planroute.protocols import Context, Declarer, Domain, Model, Outcome, Task, World
-from planroute.router import route
+from planroute.router import route, route_baseline
 from planroute.trace import Declared, Failed, Finished, Gated, Stop, Trace
 
 
@@ -89,6 +90,20 @@ class Conditions:
     model: Model | None = None
     deadline_s: float | None = None
     """Deadline in s against which events count as late, where the gate is off; else the gate's own."""
+    baseline: Baseline | None = None
+    """A baseline in place of gate, router and mode executor."""
+    judge_model: Model | None = None
+    """The model that judges, where it is not the backbone."""
+
+
+@dataclass(slots=True)
+class _Progress:
+    """How far an episode has come: what was decided, what was dispatched, and where it is if it fails."""
+
+    where: str = "opening the task"
+    declaration: Declaration | None = None
+    record: GateRecord | None = None
+    executed: str | None = None
 
 
 async def run_episode(domain: Domain, task: Task, seed: int, conditions: Conditions, *, condition: str = "") -> Episode:
@@ -98,38 +113,22 @@ async def run_episode(domain: Domain, task: Task, seed: int, conditions: Conditi
     endpoint that gives up) end it with a typed stop reason. ``ModelMissing``, ``StorageError`` and programming errors
     pass through: they are not about this episode.
     """
-    trace, ledger = Trace(), Ledger(conditions.budget)
+    trace, ledger, progress = Trace(), Ledger(conditions.budget), _Progress()
     model = MeteredModel(conditions.model, ledger) if conditions.model else None
-    context = Context(seed, trace, ledger, model)
-    declaration: Declaration | None = None
-    record: GateRecord | None = None
-    executed: str | None = None
-    stop, error = Stop.DONE, None
+    judge = MeteredModel(conditions.judge_model, ledger) if conditions.judge_model else None
+    context = Context(seed, trace, ledger, model, judge)
+    error: str | None = None
     outcome = Outcome(None, {})
     world: World | None = None
-    where = "opening the task"
     try:
         world = await domain.open(task, context)
-        where = "declaration"
-        declaration = await conditions.declarer.declare(domain, task, world.state(), context)
-        trace.append(Declared(conditions.declarer.name, declaration))
-        where = "gate"
-        record = conditions.gate.admit(declaration)
-        trace.append(Gated(record))
-        if record.admitted is None:
-            stop, error = Stop.REFUSED, record.why
-        else:
-            where = "execution"
-            dispatched, executor = route(record)
-            executed = dispatched.executed
-            trace.append(dispatched)
-            world.begin(record.admitted)
-            await executor(world, record.admitted, trace)
-            stop = Stop.DONE if world.done else Stop.PLAN_EXHAUSTED
+        stop = await _flow(domain, task, world, conditions, context, progress)
+        if stop is Stop.REFUSED and progress.record is not None:
+            error = progress.record.why
     except tuple(kind for kind, _ in _STOPS) as problem:
         stop = next(reason for kind, reason in _STOPS if isinstance(problem, kind))
         error = str(problem)
-        trace.append(Failed(type(problem).__name__, problem.message, where))
+        trace.append(Failed(type(problem).__name__, problem.message, progress.where))
     finally:
         if world is not None:
             try:
@@ -137,13 +136,61 @@ async def run_episode(domain: Domain, task: Task, seed: int, conditions: Conditi
             finally:
                 await world.aclose()
     trace.append(Finished(stop))
+    return _account(domain, task, seed, condition, conditions, context, progress, stop, error, outcome)
+
+
+async def _flow(
+    domain: Domain, task: Task, world: World, conditions: Conditions, context: Context, progress: _Progress
+) -> Stop:
+    """Declare, gate, route, execute; a baseline takes the place of gate and router."""
+    trace = context.trace
+    if conditions.baseline is not Baseline.FLAT_REACT:
+        progress.where = "declaration"
+        declared = await conditions.declarer.declare(domain, task, world.state(), context)
+        progress.declaration = declared
+        trace.append(Declared(conditions.declarer.name, declared))
+    if conditions.baseline is not None:
+        dispatched, executor = route_baseline(conditions.baseline, progress.declaration)
+        admitted = progress.declaration or forced(Mode.PREDEFINED)
+    else:
+        progress.where = "gate"
+        record = progress.record = conditions.gate.admit(declared)
+        trace.append(Gated(record))
+        if record.admitted is None:
+            return Stop.REFUSED
+        admitted = record.admitted
+        dispatched, executor = route(record)
+    progress.where = "execution"
+    progress.executed = dispatched.executed
+    trace.append(dispatched)
+    if progress.declaration is not None:
+        world.begin(admitted)
+    await executor(world, admitted, trace)
+    return Stop.DONE if world.done else Stop.PLAN_EXHAUSTED
+
+
+def _account(
+    domain: Domain,
+    task: Task,
+    seed: int,
+    condition: str,
+    conditions: Conditions,
+    context: Context,
+    progress: _Progress,
+    stop: Stop,
+    error: str | None,
+    outcome: Outcome,
+) -> Episode:
+    """Evaluate the finished trace and write the row."""
+    trace, ledger = context.trace, context.ledger
+    declaration, record, executed = progress.declaration, progress.record, progress.executed
     admitted = record.admitted if record else None
     deadline = conditions.gate.deadline_s if conditions.gate.deadline_s is not None else conditions.deadline_s
     events = planning_events(trace, admitted, conditions.gate.costs, deadline) if admitted else ()
     for event in events:
         ledger.charge_planning(event.cost_s)
     late = sum(event.late for event in events)
-    agreement = None if executed is None or declaration is None else executed == declaration.mode
+    agreement = executed == record.declared.mode if record is not None and executed is not None else None
     label = failure_label(
         stop,
         late_events=late,
@@ -174,7 +221,7 @@ async def run_episode(domain: Domain, task: Task, seed: int, conditions: Conditi
         planning=tuple(_event(event) for event in events),
         late_events=late,
         failure=label,
-        model=model.endpoint if model else None,
+        model=context.model.endpoint if context.model else None,
     )
     billing = {purpose: {k: getattr(s, k) for k in _BILLED} for purpose, s in sorted(ledger.by_purpose.items())}
     return Episode(row, trace, billing)

@@ -3,9 +3,10 @@
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from planroute.executors import hierarchical, predefined, search, sequential
+from planroute.declaration import Declaration
+from planroute.executors import flat_react, hierarchical, plan_react, predefined, search, sequential
 from planroute.gate import GateRecord
-from planroute.modes import Mode
+from planroute.modes import Baseline, Mode
 from planroute.protocols import Executor
 from planroute.trace import Dispatched
 
@@ -19,6 +20,11 @@ EXECUTORS: Mapping[Mode, Executor] = MappingProxyType(
 )
 
 
+BASELINES: Mapping[Baseline, Executor] = MappingProxyType(
+    {Baseline.FLAT_REACT: flat_react, Baseline.PLAN_REACT: plan_react}
+)
+
+
 def route(record: GateRecord) -> tuple[Dispatched, Executor]:
     """Dispatch the declaration that the gate admitted.
 
@@ -29,3 +35,9 @@ def route(record: GateRecord) -> tuple[Dispatched, Executor]:
     executed = record.admitted.mode
     why = "as declared" if executed is record.declared.mode else f"gate: {record.why}"
     return Dispatched(record.declared.mode, executed, why), EXECUTORS[executed]
+
+
+def route_baseline(baseline: Baseline, declaration: Declaration | None) -> tuple[Dispatched, Executor]:
+    """Dispatch to a baseline, whatever was declared: the control that has no matching executor."""
+    declared = declaration.mode if declaration is not None else "NONE"
+    return Dispatched(declared, baseline, "baseline"), BASELINES[baseline]
