@@ -1,10 +1,14 @@
 """Named streams: equal names give equal draws, different names have nothing to do with one another."""
 
+import ast
+from pathlib import Path
+
 import numpy as np
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+import planroute
 from planroute.streams import stream
 
 names = st.lists(st.one_of(st.integers(-99, 99), st.text(max_size=6)), max_size=4).map(tuple)
@@ -49,3 +53,17 @@ def test_streams_are_uncorrelated():
 def test_the_draws_are_those_of_earlier_versions():
     """Every result hangs on these: a change of the derivation is a change of all results."""
     assert stream(7, "forecast").integers(0, 1_000_000, 3).tolist() == [180432, 571714, 549170]
+
+
+def test_no_two_purposes_draw_from_one_stream():
+    """Whoever draws names a stream of its own; a name that stands at two places would tie their draws together."""
+    places = {}
+    package = Path(planroute.__file__).parent
+    for path in package.rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "stream":
+                name = tuple(arg.value if isinstance(arg, ast.Constant) else "*" for arg in node.args[1:])
+                places.setdefault(name, []).append(f"{path.relative_to(package)}:{node.lineno}")
+    assert len(places) >= 8
+    assert all(isinstance(name[0], str) and name[0] != "*" for name in places), places
+    assert [found for found in places.values() if len(found) > 1] == []
