@@ -26,7 +26,7 @@ FLOORS = (
     ("runs",),
     ("episode", "contract"),
     ("router",),
-    ("declarers", "executors", "domains", "models", "evaluation", APART),
+    ("declarers", "executors", "domains", "models", "evaluation", "importers", APART),
     ("ask",),
     ("protocols",),
     ("trace",),

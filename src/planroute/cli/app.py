@@ -2,7 +2,7 @@
 
 import typer
 
-from planroute.cli import compare, declare, demo, doctor, grid, report
+from planroute.cli import compare, declare, demo, doctor, grid, report, verify
 
 app = typer.Typer(
     name="planroute",
@@ -18,6 +18,7 @@ app.command("demo")(demo.demo)
 app.add_typer(compare.app, name="compare")
 app.add_typer(declare.app, name="declare")
 app.add_typer(grid.app, name="grid")
+app.command("verify")(verify.verify)
 app.command("report")(report.report)
 app.command("doctor")(doctor.doctor)
 

@@ -1,0 +1,150 @@
+"""``planroute verify``: was a declared plan executed in its order? For trajectories of many formats."""
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from planroute.cli.options import Json
+
+if TYPE_CHECKING:
+    from planroute.evaluation.structure import Lexicon, Verdict
+    from planroute.importers import DeclaredPlan, Trajectory
+
+WIDEST = 100
+
+
+def verify(
+    files: Annotated[
+        list[str], typer.Argument(metavar="FILE...", help="Trajectories of any format; - is standard input.")
+    ],
+    form: Annotated[
+        str | None, typer.Option("--format", help="Read the files as this format instead of detecting it.")
+    ] = None,
+    lexicon: Annotated[
+        str | None,
+        typer.Option(help="household, shell, web or generic. Default: the one that knows most of the actions."),
+    ] = None,
+    limit: Annotated[int | None, typer.Option(help="Stop after this many trajectories.", min=1)] = None,
+    json: Json = False,
+) -> None:
+    """Match declared plans to what was done: preserved or not, which unit broke and where.
+
+    A file that cannot be read does not stop the others; all such files are listed at the end.
+    """
+    from planroute.cli.show import print_json
+    from planroute.errors import FaultyInput, InputError
+    from planroute.evaluation.structure import lexicon as lexicon_named
+
+    words = lexicon_named(lexicon) if lexicon else None
+    results: list[dict[str, Any]] = []
+    faults: list[str] = []
+    for file in files:
+        room = None if limit is None else limit - len(results)
+        if room == 0:
+            break
+        try:
+            for trajectory in _read(file, form)[:room]:
+                results.append(_result(file, trajectory, words))
+                if not json:
+                    _print(results[-1])
+        except InputError as error:
+            faults.append(_plain(str(error), 400))
+    if json:
+        print_json({"trajectories": results, "faults": faults})
+    elif len(results) > 1:
+        _print_sum(results)
+    if faults:
+        raise FaultyInput("not every file could be read", faults)
+
+
+def _read(file: str, form: str | None) -> "list[Trajectory]":
+    from planroute.errors import InputError
+    from planroute.importers import read, read_file
+
+    if file == "-":
+        return read(sys.stdin.buffer.read(), "standard input", form)
+    try:
+        return read_file(Path(file), form)
+    except RecursionError:
+        raise InputError(f"{file} is nested too deeply to be a trajectory") from None
+
+
+def _result(file: str, trajectory: "Trajectory", words: "Lexicon | None") -> dict[str, Any]:
+    active = trajectory.plans[-1:] if trajectory.source == "planroute" else trajectory.plans
+    return {
+        "file": _plain(file, 400),
+        "id": _plain(trajectory.id, 400),
+        "source": trajectory.source,
+        "success": trajectory.success,
+        "failure": _plain(trajectory.failure, 400),
+        "actions": len(trajectory.actions),
+        "plans": [_plan_result(trajectory, plan, words) for plan in active],
+    }
+
+
+def _plan_result(trajectory: "Trajectory", plan: "DeclaredPlan", words: "Lexicon | None") -> dict[str, Any]:
+    from planroute.evaluation.structure import Status, verify_dispatched
+
+    since = 0 if trajectory.source == "planroute" else plan.before
+    actions = [action for action in trajectory.actions if action.index >= since]
+    verdict = verify_dispatched(trajectory.declared, trajectory.executed, plan.units, actions, words)
+    done = {unit.unit: unit.status in {Status.COMPLETED, Status.OUT_OF_ORDER} for unit in verdict.units}
+    refuted = sorted(unit for unit, claim in trajectory.claims.items() if claim and done.get(unit) is False)
+    return {
+        "kind": "instructed" if plan.instructed else "declared",
+        "text": _plain(plan.root.text, 400),
+        "since_action": since,
+        "claims_without_evidence": refuted,
+        **_verdict(verdict),
+    }
+
+
+def _verdict(verdict: "Verdict") -> dict[str, Any]:
+    from dataclasses import asdict
+
+    told = asdict(verdict)
+    for unit in told["units"]:
+        unit["text"] = _plain(unit["text"], 400)
+    told["adherence"] = verdict.adherence
+    return told
+
+
+def _print(result: dict[str, Any]) -> None:
+    success = {True: ", succeeded", False: ", failed", None: ""}[result["success"]]
+    typer.echo(f"{result['id'][:WIDEST]} ({result['source']}, {result['actions']} actions{success})")
+    if not result["plans"]:
+        typer.echo("  no plan is declared")
+    for plan in result["plans"]:
+        answer = {True: "preserved", False: "not preserved", None: "undecided"}[plan["order_preserved"]]
+        answer = "not applicable" if plan["settled_by"] == "not_applicable" else answer
+        if plan["settled_by"] == "dispatch":
+            typer.echo(f"  {plan['kind']} plan: {answer}, settled by the dispatch record ({plan['reason']})")
+            continue
+        counts = f"{plan['completed']} of {plan['needed']} units" if plan["needed"] else plan["reason"]
+        typer.echo(f"  {plan['kind']} plan: {answer}, {counts}")
+        for unit in plan["units"]:
+            if unit["needed"] and unit["status"] not in {"completed", "not_actionable"}:
+                typer.echo(f"    {unit['unit']} {unit['text'][:WIDEST]!r}: {unit['status']}, {unit['reason']}")
+        first = plan["first_divergence"]
+        if first:
+            where = "at the end of the log" if first["action"] is None else f"at action {first['action']}"
+            typer.echo(f"    first divergence: unit {first['unit']} {where}")
+        if plan["claims_without_evidence"]:
+            typer.echo(f"    claimed, but no action shows it: unit {', '.join(plan['claims_without_evidence'])}")
+
+
+def _print_sum(results: list[dict[str, Any]]) -> None:
+    plans = [plan for result in results for plan in result["plans"] if plan["settled_by"] == "matching"]
+    kept = sum(plan["order_preserved"] is True for plan in plans)
+    open_ = sum(plan["order_preserved"] is None for plan in plans)
+    typer.echo(f"{len(results)} trajectories; {len(plans)} plans matched: {kept} preserved, {open_} undecided")
+
+
+def _plain(text: str, longest: int) -> str:
+    """Untrusted text on one line, without control, format or private characters."""
+    import unicodedata
+
+    cut = " ".join(text[: longest * 4].split())[:longest]
+    return "".join(sign for sign in cut if not unicodedata.category(sign).startswith("C"))

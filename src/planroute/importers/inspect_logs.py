@@ -1,0 +1,99 @@
+"""Logs of Inspect: JSON, and the zipped form; read as data, without Inspect itself."""
+
+import io
+import json
+import zipfile
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from planroute.errors import InputError
+from planroute.importers.prose import listed_plans
+from planroute.importers.trajectory import (
+    Action,
+    DeclaredPlan,
+    Trajectory,
+    excerpt,
+    mapping,
+    plan_of,
+    sequence,
+    text_of,
+)
+
+MOST_BYTES = 512 * 1024 * 1024
+_RIGHT = {"C": True, "I": False, 1: True, 0: False}
+
+
+def inspect_json(document: Any, name: str) -> list[Trajectory]:
+    """Read a JSON log: one trajectory for each sample."""
+    log = mapping(document, name)
+    model = str(mapping(log.get("eval") or {}, f"{name}: eval").get("model", ""))
+    return [_sample(mapping(s, f"{name}: sample"), name, model) for s in sequence(log.get("samples") or (), name)]
+
+
+def inspect_zip(data: bytes, name: str) -> list[Trajectory]:
+    """Read an ``.eval`` file: a zip with ``header.json`` and a file for each sample."""
+    try:
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            entries = sorted(n for n in archive.namelist() if n.startswith("samples/") and n.endswith(".json"))
+            if not entries and "header.json" not in archive.namelist():
+                raise InputError(f"{name} is a zip, but not a log of Inspect: it has neither samples nor a header")
+            if sum(archive.getinfo(entry).file_size for entry in entries) > MOST_BYTES:
+                raise InputError(f"{name}: the samples unpack to more than {MOST_BYTES >> 20} MB")
+            samples = [json.loads(archive.read(entry)) for entry in entries]
+    except (zipfile.BadZipFile, ValueError, EOFError, NotImplementedError, RuntimeError, RecursionError) as error:
+        raise InputError(f"{name} is a damaged log of Inspect: {error}") from None
+    return [_sample(mapping(sample, f"{name}: sample"), name, "") for sample in samples]
+
+
+def _sample(sample: Mapping[str, Any], name: str, model: str) -> Trajectory:
+    messages = [mapping(m, f"{name}: message") for m in sequence(sample.get("messages") or (), f"{name}: messages")]
+    answers = {str(m.get("tool_call_id")): m for m in messages if m.get("role") == "tool"}
+    plans: list[DeclaredPlan] = []
+    actions: list[Action] = []
+    for message in messages:
+        said = text_of(message.get("content"))
+        if message.get("role") in {"user", "system"}:
+            plans += [plan_of(cue, units, instructed=True) for cue, units in listed_plans(said)]
+        if message.get("role") != "assistant":
+            continue
+        plans += [plan_of(cue, units, before=len(actions)) for cue, units in listed_plans(said)]
+        for call in sequence(message.get("tool_calls") or (), f"{name}: tool_calls"):
+            told = mapping(call, f"{name}: tool call")
+            answer = answers.get(str(told.get("id")), {})
+            text = _call(str(told.get("function", "")), told.get("arguments"))
+            actions.append(Action(len(actions), text, excerpt(_answer(answer)), not answer.get("error")))
+    error = mapping(sample.get("error") or {}, f"{name}: error").get("message", "")
+    identity = f"{name}#{sample.get('id')}/{sample.get('epoch', 1)}"
+    source = f"inspect {model}".strip()
+    task = _question(sample.get("input"))
+    return Trajectory(identity, source, task, tuple(plans), tuple(actions), _success(sample), str(error))
+
+
+def _call(function: str, arguments: Any) -> str:
+    """A tool call as text: what a shell or Python tool runs, otherwise name and arguments."""
+    values = arguments if isinstance(arguments, Mapping) else {}
+    if len(values) == 1 and function in {"bash", "python", "bash_session"}:
+        return str(next(iter(values.values())))
+    return " ".join([function, *(str(value) for value in values.values())]).strip()
+
+
+def _answer(message: Mapping[str, Any]) -> str:
+    error = message.get("error")
+    told = f"{error.get('type')}: {error.get('message')}\n" if isinstance(error, Mapping) else ""
+    return told + text_of(message.get("content"))
+
+
+def _question(value: Any) -> str:
+    if isinstance(value, Sequence) and not isinstance(value, str):
+        return "\n".join(text_of(m.get("content")) for m in value if isinstance(m, Mapping))
+    return str(value or "")
+
+
+def _success(sample: Mapping[str, Any]) -> bool | None:
+    """The verdict of a sample with exactly one score that is right or wrong."""
+    scores = sample.get("scores")
+    if not isinstance(scores, Mapping) or len(scores) != 1:
+        return None
+    score = next(iter(scores.values()))
+    value = score.get("value") if isinstance(score, Mapping) else None
+    return _RIGHT.get(value) if isinstance(value, str | int | float | bool) else None
