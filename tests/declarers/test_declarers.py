@@ -68,7 +68,7 @@ def test_fixed_declares_its_mode_and_what_all_conditions_share(mode, domain):
 
 
 def test_the_schema_holds_the_common_fields_and_the_domains_own():
-    schema = policy_schema(GridFields).model_json_schema()
+    schema = policy_schema(GridFields, Policy).model_json_schema()
     assert set(schema["properties"]) == {*Policy.model_fields, *GridFields.model_fields}
     assert schema["required"] == ["mode"]
     assert schema["$defs"]["Mode"]["enum"] == [*MODES]
@@ -82,7 +82,7 @@ def test_the_model_sees_briefing_and_state_and_is_held_to_the_schema():
     system, user = (message.content for message in request.messages)
     assert GRID.briefing in system
     assert '"import_cap_mw": 1.1' in user
-    assert request.schema == policy_schema(GridFields).model_json_schema()
+    assert request.schema == policy_schema(GridFields, Policy).model_json_schema()
     assert (request.sampling.temperature, request.draw, request.purpose) == (0.9, 3, "natural declaration")
     assert [type(event) for event in context.trace] == [ModelCalled]
 

@@ -1,7 +1,9 @@
-"""Who declares: a language model alone, a language model advising code, or nobody (a fixed declaration)."""
+"""Who declares: a language model alone, with examples, or by ranking; a model advising code; or nobody (fixed)."""
 
+from planroute.declarers.few_shot import Demonstration, FewShot, demonstrations
 from planroute.declarers.fixed import Fixed
 from planroute.declarers.hybrid import Hybrid
 from planroute.declarers.natural import Natural
+from planroute.declarers.ranked import Ranked
 
-__all__ = ["Fixed", "Hybrid", "Natural"]
+__all__ = ["Demonstration", "FewShot", "Fixed", "Hybrid", "Natural", "Ranked", "demonstrations"]

@@ -4,8 +4,8 @@ Source: Table I of the cyber-physical paper, first row; Planning-as-Routing 3.2.
 """
 
 import json
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, create_model
 
@@ -15,6 +15,7 @@ from planroute.declaration import Declaration, Replanning
 from planroute.declarers.prompts import MODES, NATURAL, STATE
 from planroute.modes import Mode
 from planroute.protocols import Context, Domain, State, Task
+from planroute.reply import Parsed
 
 
 class Policy(BaseModel):
@@ -30,10 +31,31 @@ class Policy(BaseModel):
     rationale: str = Field("", max_length=200, description="one sentence")
 
 
-def policy_schema(fields: type[BaseModel]) -> type[Policy]:
-    """Return the schema of a domain's declaration: the common policy, then the domain's own ``fields``."""
+P = TypeVar("P", bound=Policy)
+
+
+def policy_schema(fields: type[BaseModel], base: type[P]) -> type[P]:
+    """Return the schema of a domain's declaration: ``base``, the common policy, then the domain's own ``fields``."""
     own: dict[str, Any] = {name: (info.annotation, info) for name, info in fields.model_fields.items()}
-    return create_model(f"Policy{fields.__name__}", __base__=Policy, **own)
+    return create_model(f"{base.__name__}{fields.__name__}", __base__=base, **own)
+
+
+def declared_policy(domain: Domain, parsed: Parsed[P], **changes: Any) -> Declaration:
+    """Turn a read policy into a declaration, the domain's own fields validated once more by themselves."""
+    policy = parsed.value
+    own = {name: getattr(policy, name) for name in domain.fields.model_fields}
+    declaration = Declaration(
+        mode=policy.mode,
+        depth=policy.depth,
+        branching=policy.branching,
+        replanning=policy.replanning,
+        confidence=policy.confidence,
+        rationale=policy.rationale,
+        fields=domain.fields.model_validate(own).model_dump(mode="json"),
+        clips=parsed.clips,
+        repairs=parsed.repairs,
+    )
+    return replace(declaration, **changes)
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,20 +77,8 @@ class Natural:
             "natural declaration",
             NATURAL.format(briefing=domain.briefing, modes=MODES),
             STATE.format(state=json.dumps(state.summary)),
-            policy_schema(domain.fields),
+            policy_schema(domain.fields, Policy),
             sampling=self.sampling,
             draw=self.draw,
         )
-        policy = parsed.value
-        own = {name: getattr(policy, name) for name in domain.fields.model_fields}
-        return Declaration(
-            mode=policy.mode,
-            depth=policy.depth,
-            branching=policy.branching,
-            replanning=policy.replanning,
-            confidence=policy.confidence,
-            rationale=policy.rationale,
-            fields=domain.fields.model_validate(own).model_dump(mode="json"),
-            clips=parsed.clips,
-            repairs=parsed.repairs,
-        )
+        return declared_policy(domain, parsed)

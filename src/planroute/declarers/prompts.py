@@ -17,6 +17,20 @@ NATURAL: Final = """\
 Choose how to plan and answer in JSON. depth counts only for HIERARCHICAL (2 or 3), branching only for SEARCH \
 (2 to 4), replanning is EVERY_STEP for SEQUENTIAL and NONE otherwise."""
 
+RANKED: Final = (
+    NATURAL + """ Also rank all four modes for this task, best first, in ranking; mode is the first of it."""
+)
+
+FEW_SHOT: Final = (
+    NATURAL
+    + """
+
+Earlier tasks, each with the mode that solved it. They illustrate the modes; any mode may be right for the new task.
+{examples}"""
+)
+
+DEMONSTRATION: Final = "- {task}: {mode}"
+
 HYBRID: Final = """\
 {briefing}
 

@@ -14,7 +14,11 @@ GOALS: Final[tuple[tuple[str, str], ...]] = (
     (r"(?:look at|examine)(?: an?| the| some)? (?P<thing>\w+) (?:under|with)(?: an?| the| some)? (?P<tool>\w+)", "use"),
     (r"put two (?P<thing>\w+) (?:in/on|in|on)(?: an?| the| some)? (?P<place>\w+)", "two"),
     (r"find two (?P<thing>\w+) and put them (?:in/on|in|on)(?: an?| the| some)? (?P<place>\w+)", "two"),
-    (r"put(?: an?| the| some)? (?P<state>clean|hot|cool) (?P<thing>\w+) (?:in/on|in|on)(?: an?| the)? (?P<place>\w+)", ""),
+    (
+        r"put(?: an?| the| some)? (?P<state>clean|hot|cool) (?P<thing>\w+) (?:in/on|in|on)(?: an?| the)? "
+        r"(?P<place>\w+)",
+        "",
+    ),
     (
         r"(?P<state>clean|heat|cool)(?: an?| the| some)? (?P<thing>\w+) and put it (?:in/on|in|on)(?: an?| the)? "
         r"(?P<place>\w+)",
@@ -27,7 +31,8 @@ GOALS: Final[tuple[tuple[str, str], ...]] = (
 TOOLS: Final[Mapping[str, str]] = {"clean": "sinkbasin", "heat": "microwave", "cool": "fridge"}
 LIKELY: Final = (
     "countertop", "diningtable", "desk", "coffeetable", "sidetable", "shelf", "dresser", "bed", "sofa", "armchair",
-    "sinkbasin", "stoveburner", "toilet", "bathtubbasin", "garbagecan", "fridge", "microwave", "cabinet", "drawer", "safe",
+    "sinkbasin", "stoveburner", "toilet", "bathtubbasin", "garbagecan", "fridge", "microwave", "cabinet", "drawer",
+    "safe",
 )  # fmt: skip
 """Kinds of places in the order in which they are looked at."""
 
@@ -120,11 +125,12 @@ class AlfworldSolver:
         goal, memory = read_goal(str(state["goal"])), remember(state)
         if goal is None:
             return []
+        subgoals: list[str] = []
+        part: list[str] = []
         left = self._left(goal, memory)
-        subgoals, part = [], []
-        for step in left:
+        for step, following in zip(left, [*left[1:], ""], strict=True):
             part.append(step)
-            if step.startswith("put") or step == left[-1] or left[left.index(step) + 1].startswith(("put", "find and use")):
+            if not following or step.startswith("put") or following.startswith(("put", "find and use")):
                 subgoals.append(" then ".join(part))
                 part = []
         return subgoals

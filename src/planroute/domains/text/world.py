@@ -148,6 +148,7 @@ class TextWorld:
             if course.done:
                 break
             await self._work(course, unit)
+        environment.close()
         return Rollout(candidate.id, evidence=_transcript(course), payload=course)
 
     async def choose(self, rollouts: Sequence[Rollout]) -> int:

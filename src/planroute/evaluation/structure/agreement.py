@@ -1,0 +1,69 @@
+"""Reference agreement: how far two labellings of the same items agree beyond chance.
+
+Cohen's kappa with a percentile bootstrap over clusters: units of one trajectory are not independent, so whole
+trajectories are drawn again.
+"""
+
+from collections import Counter
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass
+
+from planroute.errors import InputError
+
+Pair = tuple[Hashable, Hashable]
+RESAMPLES = 2000
+SEED = 7
+
+
+@dataclass(frozen=True, slots=True)
+class Agreement:
+    """Agreement of two labellings: items, clusters, raw share, kappa with its interval, and each label's share.
+
+    ``kappa`` is ``None`` where chance alone would give full agreement: both used one and the same label throughout.
+    The interval is left out with fewer than two clusters.
+    """
+
+    items: int
+    clusters: int
+    raw: float
+    kappa: float | None
+    low: float | None
+    high: float | None
+    prevalence: Mapping[str, tuple[float, float]]
+
+
+def kappa(pairs: Sequence[Pair]) -> float | None:
+    """Cohen's kappa, unweighted. ``None`` where it is not defined."""
+    if not pairs:
+        return None
+    first, second = Counter(pair[0] for pair in pairs), Counter(pair[1] for pair in pairs)
+    count = len(pairs)
+    by_chance = sum(first[label] * second[label] for label in first) / count**2
+    if by_chance == 1.0:
+        return None
+    observed = sum(one == two for one, two in pairs) / count
+    return (observed - by_chance) / (1 - by_chance)
+
+
+def agreement(clusters: Sequence[Sequence[Pair]], *, resamples: int = RESAMPLES, seed: int = SEED) -> Agreement:
+    """Compare two labellings, given as pairs within clusters. Raises ``InputError`` where there is no pair."""
+    import numpy as np
+
+    pairs = [pair for cluster in clusters for pair in cluster]
+    if not pairs:
+        raise InputError("no item has both labels: there is nothing to compare")
+    rng = np.random.default_rng(seed)
+    draws = []
+    if len(clusters) > 1:
+        for _ in range(resamples):
+            drawn = rng.integers(0, len(clusters), len(clusters))
+            value = kappa([pair for number in drawn for pair in clusters[number]])
+            draws += [value] if value is not None else []
+    low, high = (float(v) for v in np.percentile(draws, [2.5, 97.5])) if draws else (None, None)
+    labels = sorted({str(label) for pair in pairs for label in pair})
+    shares = {
+        label: tuple(sum(str(pair[side]) == label for pair in pairs) / len(pairs) for side in (0, 1)) for label in labels
+    }
+    raw = sum(one == two for one, two in pairs) / len(pairs)
+    prevalence = {label: (share[0], share[1]) for label, share in shares.items()}
+    return Agreement(len(pairs), len(clusters), raw, kappa(pairs), low, high, prevalence)
