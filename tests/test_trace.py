@@ -126,8 +126,8 @@ def test_payloads_of_domains_are_not_written():
 
 
 def test_a_trace_is_written_under_its_schema_version():
-    data = json.loads(Trace([Observed("x")]).to_json())
-    assert data == {"schema": SCHEMA_VERSION, "events": [{"kind": "observed", "text": "x"}]}
+    data = json.loads(Trace([Finished(Stop.DONE)]).to_json())
+    assert data == {"schema": SCHEMA_VERSION, "events": [{"kind": "finished", "stop": "DONE"}]}
 
 
 def test_events_are_found_by_type_and_appended_in_order():
