@@ -68,6 +68,10 @@ def _libraries() -> SimpleNamespace:
     return SimpleNamespace(planner=planner, logic=logic, textgen=textgen, game=game, naming=naming)
 
 
+class _OutOfReach(Exception):
+    """The goal of a game cannot be reached."""
+
+
 class _Prepared:
     """What all engines of one game share: the parsed grammar, the translations, the commands' texts."""
 
@@ -85,11 +89,14 @@ class _Prepared:
 
 
 def _translate(domain: str, problem: str, *, optimize: bool) -> Any:
-    arguments = list(sys.argv)
+    arguments = sys.argv
     try:
-        return _libraries().planner.interface.pddl2sas(domain, problem, optimize=optimize)
+        task, text = _libraries().planner.interface.pddl2sas(domain, problem, optimize=optimize)
     finally:
-        sys.argv[:] = arguments
+        sys.argv = arguments  # the translator sets its own
+    if "Atom dummy(val1)" in text:  # what the translator writes in place of a task whose goal is out of reach
+        raise _OutOfReach("no actions lead to the goal")
+    return task, text
 
 
 class _Stamp(NamedTuple):
@@ -134,6 +141,8 @@ def _at_work(game: Game, doing: str) -> Iterator[None]:
                 yield
         except PlanrouteError:
             raise
+        except _OutOfReach as error:
+            raise DomainError(f"game {game.id}: {doing} failed: {error}") from None
         except (Exception, SystemExit) as error:
             raise DomainError(f"game {game.id}: {doing} failed: {type(error).__name__}: {error}") from error
 

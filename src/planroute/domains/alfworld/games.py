@@ -38,8 +38,9 @@ class Collection:
         line = f"{len(self.games)} game{'s' * (len(self.games) != 1)} in {self.folder}"
         if not self.skipped:
             return line
-        counts = Counter(each.reason for each in self.skipped).most_common()
-        return f"{line}; skipped {len(self.skipped)}: " + ", ".join(f"{n} {reason}" for reason, n in counts)
+        counts = Counter(each.reason for each in self.skipped)
+        reasons = sorted(counts, key=lambda reason: (-counts[reason], reason))
+        return f"{line}; skipped {len(self.skipped)}: " + ", ".join(f"{counts[reason]} {reason}" for reason in reasons)
 
 
 def find_games(folder: Path | None = None) -> list[Game]:

@@ -46,7 +46,8 @@ def match(text: str, admissible: Sequence[str]) -> Match:
     """Find the one command of ``admissible`` that ``text`` means."""
     lines = list(_answers(text))
     if not lines:
-        return Match(None, "the text is empty" if not text.strip() else "no line is short enough for a command")
+        too_long = any(len(line) > _LONGEST_LINE for line in text.splitlines())
+        return Match(None, "no line is short enough for a command" if too_long else "the text is empty")
     commands = [_Command(command) for command in dict.fromkeys(admissible)]
     fits: dict[str, str] = {}
     for line in dict.fromkeys(lines):

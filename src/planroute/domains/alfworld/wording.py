@@ -42,7 +42,7 @@ _ARRIVAL = re.compile(r"^You arrive at [^.]*\. ")
 
 def placing_template(grammar: str) -> str:
     """Return the template of the placing action, or an empty string if the grammar has none."""
-    found = _PLACE_TEMPLATE.search(grammar)
+    found = re.search(_PLACE_TEMPLATE, grammar)
     return found[1].strip() if found else ""
 
 
@@ -53,7 +53,7 @@ def wording_of(grammar: str) -> Wording | None:
 
 def goal_of(grammar: str) -> str:
     """Return the goal as the player reads it, without the full stop; empty if the grammar names none."""
-    found = _GOAL.search(grammar)
+    found = re.search(_GOAL, grammar)
     goal = found[1].strip().removesuffix(".") if found else ""
     return "" if goal == UNKNOWN_GOAL else goal
 
