@@ -124,6 +124,12 @@ class RolloutActs(TinyWorld):
         return await super().rollout(candidate)
 
 
+class RolloutRecorded(TinyWorld):
+    async def rollout(self, candidate):
+        self.context.trace.append(Acted("look ahead", branch=candidate.id))
+        return await super().rollout(candidate)
+
+
 class RolloutHangsOnOthers(TinyWorld):
     seen = 0
 
@@ -435,8 +441,9 @@ def test_every_breach_is_told_at_once_and_once():
     assert {breach.primitive for breach in found if breach.task == "b"} >= {"choose", "outcome", "state"}
 
 
-def test_a_sound_domain_is_asserted_in_silence():
-    assert_domain(TinyDomain())
+@pytest.mark.parametrize("world", [TinyWorld, RolloutRecorded])
+def test_a_sound_domain_is_asserted_in_silence(world):
+    assert_domain(TinyDomain(world=world))
 
 
 def test_only_as_many_tasks_are_opened_as_asked_for():

@@ -244,7 +244,8 @@ async def _walk(
         with report.guard("trace"):
             text = trace.to_json()
             report.need(Trace.from_json(text).to_json() == text, "trace", "is not the same after writing and reading")
-            happened = [event for event in trace if isinstance(event, Acted | Directed | Responded | Settled)]
+            kinds = (Acted, Directed, Responded, Settled)
+            happened = [e for e in trace if isinstance(e, kinds) and getattr(e, "branch", None) is None]
             return Trace(happened).to_json(), outcome
     return None
 
