@@ -60,15 +60,11 @@ def verify(
 
 
 def _read(file: str, form: str | None) -> "list[Trajectory]":
-    from planroute.errors import InputError
     from planroute.importers import read, read_file
 
     if file == "-":
         return read(sys.stdin.buffer.read(), "standard input", form)
-    try:
-        return read_file(Path(file), form)
-    except RecursionError:
-        raise InputError(f"{file} is nested too deeply to be a trajectory") from None
+    return read_file(Path(file), form)
 
 
 def _result(file: str, trajectory: "Trajectory", words: "Lexicon | None") -> dict[str, Any]:
@@ -118,9 +114,12 @@ def _print(result: dict[str, Any]) -> None:
         typer.echo("  no plan is declared")
     for plan in result["plans"]:
         answer = {True: "preserved", False: "not preserved", None: "undecided"}[plan["order_preserved"]]
-        answer = "not applicable" if plan["settled_by"] == "not_applicable" else answer
         if plan["settled_by"] == "dispatch":
+            answer = answer if plan["order_preserved"] is not None else "not scored"
             typer.echo(f"  {plan['kind']} plan: {answer}, settled by the dispatch record ({plan['reason']})")
+            continue
+        if plan["settled_by"] == "not_applicable":
+            typer.echo(f"  {plan['kind']} plan: not applicable, {plan['reason']}")
             continue
         counts = f"{plan['completed']} of {plan['needed']} units" if plan["needed"] else plan["reason"]
         typer.echo(f"  {plan['kind']} plan: {answer}, {counts}")

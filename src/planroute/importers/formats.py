@@ -62,8 +62,6 @@ def detect(data: bytes, name: str) -> str:
         if _rows(text):
             return "knowagent"
         raise InputError(f"{name} is neither JSON nor rows of JSON: {error}") from None
-    except RecursionError:
-        raise InputError(f"{name} is nested too deeply to be a trajectory") from None
     if _has("name", "result", "traj")(document):
         return "knowagent"
     for form in JSON_FORMATS:
@@ -74,7 +72,13 @@ def detect(data: bytes, name: str) -> str:
 
 def read(data: bytes, name: str, form: str | None = None) -> list[Trajectory]:
     """Read the trajectories in ``data``; ``name`` stands in messages. Raises ``InputError``, and nothing else."""
-    form = form or detect(data, name)
+    try:
+        return _read(data, name, form or detect(data, name))
+    except RecursionError:
+        raise InputError(f"{name} is nested too deeply to be a trajectory") from None
+
+
+def _read(data: bytes, name: str, form: str) -> list[Trajectory]:
     if form not in FORMATS:
         raise InputError(f"{form!r} is no format", hint=f"choose from {', '.join(FORMATS)}")
     if form == "inspect-eval":
@@ -85,7 +89,7 @@ def read(data: bytes, name: str, form: str | None = None) -> list[Trajectory]:
     reader = next(known for known in JSON_FORMATS if known.name == form)
     try:
         document = json.loads(text)
-    except (ValueError, RecursionError) as error:
+    except ValueError as error:
         raise InputError(f"{name} is not JSON: {error}") from None
     if not reader.matches(document):
         raise InputError(f"{name} is not of the format {form}")

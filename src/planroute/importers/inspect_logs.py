@@ -3,6 +3,7 @@
 import io
 import json
 import zipfile
+import zlib
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -26,7 +27,7 @@ _RIGHT = {"C": True, "I": False, 1: True, 0: False}
 def inspect_json(document: Any, name: str) -> list[Trajectory]:
     """Read a JSON log: one trajectory for each sample."""
     log = mapping(document, name)
-    model = str(mapping(log.get("eval") or {}, f"{name}: eval").get("model", ""))
+    model = _model(log, name)
     return [_sample(mapping(s, f"{name}: sample"), name, model) for s in sequence(log.get("samples") or (), name)]
 
 
@@ -34,15 +35,25 @@ def inspect_zip(data: bytes, name: str) -> list[Trajectory]:
     """Read an ``.eval`` file: a zip with ``header.json`` and a file for each sample."""
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
-            entries = sorted(n for n in archive.namelist() if n.startswith("samples/") and n.endswith(".json"))
-            if not entries and "header.json" not in archive.namelist():
+            names = archive.namelist()
+            entries = sorted((n for n in names if n.startswith("samples/") and n.endswith(".json")), key=_by_number)
+            if sum(info.file_size for info in archive.infolist()) > MOST_BYTES:
+                raise InputError(f"{name} unpacks to more than {MOST_BYTES >> 20} MB")
+            header = json.loads(archive.read("header.json")) if "header.json" in names else {}
+            if not entries and not header:
                 raise InputError(f"{name} is a zip, but not a log of Inspect: it has neither samples nor a header")
-            if sum(archive.getinfo(entry).file_size for entry in entries) > MOST_BYTES:
-                raise InputError(f"{name}: the samples unpack to more than {MOST_BYTES >> 20} MB")
             samples = [json.loads(archive.read(entry)) for entry in entries]
-    except (zipfile.BadZipFile, ValueError, EOFError, NotImplementedError, RuntimeError, RecursionError) as error:
+    except (zipfile.BadZipFile, zlib.error, ValueError, EOFError, NotImplementedError, RuntimeError) as error:
         raise InputError(f"{name} is a damaged log of Inspect: {error}") from None
-    return [_sample(mapping(sample, f"{name}: sample"), name, "") for sample in samples]
+    return [_sample(mapping(sample, f"{name}: sample"), name, _model(header, name)) for sample in samples]
+
+
+def _by_number(entry: str) -> tuple[int, str]:
+    return len(entry), entry
+
+
+def _model(log: Any, name: str) -> str:
+    return str(mapping(mapping(log, name).get("eval") or {}, f"{name}: eval").get("model", ""))
 
 
 def _sample(sample: Mapping[str, Any], name: str, model: str) -> Trajectory:

@@ -57,7 +57,7 @@ class _Reader:
         self.plans: list[DeclaredPlan] = []
         self.actions: list[Action] = []
         self._active: list[PlanUnit] = []
-        self._started: set[str] = set()
+        self._held: set[str] = set()
         self._goals: list[tuple[str, str]] = []
         self._parts: dict[str, tuple[PlanUnit, ...]] = {}
         self._collected: set[str] = set()
@@ -65,7 +65,7 @@ class _Reader:
     def take(self, event: object) -> None:
         match event:
             case Planned(subgoal=None) | Revised():
-                kept = [unit for unit in self._active if unit.id in self._started]
+                kept = [unit for unit in self._active if unit.id in self._held]
                 fresh = [unit for unit in event.plan.units if unit.id not in {k.id for k in kept}]
                 self._declare([*kept, *fresh])
             case Decomposed():
@@ -78,10 +78,10 @@ class _Reader:
             case Collected():
                 self._collected.update(event.subgoals)
                 self._active = [*self._kept(), *event.plan.units]
-                self._started.update(unit.id for unit in event.plan.units)
+                self._held.update(unit.id for unit in event.plan.units)
                 self._declare([*self._active, *self._tree()])
             case UnitStarted():
-                self._started.add(event.unit)
+                self._held.add(event.unit)
             case Acted():
                 self.actions.append(Action(len(self.actions), event.action, "", event.admissible))
             case Observed() if self.actions:
@@ -89,7 +89,7 @@ class _Reader:
 
     def _kept(self) -> list[PlanUnit]:
         goals = {goal for goal, _ in self._goals}
-        return [unit for unit in self._active if unit.id in self._started and unit.id not in goals]
+        return [unit for unit in self._active if unit.id in self._held and unit.id not in goals]
 
     def _tree(self) -> list[PlanUnit]:
         """What is still to be collected: each subgoal, with its worker's units where they are known."""

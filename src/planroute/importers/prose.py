@@ -18,6 +18,7 @@ _THEN = re.compile(r",\s*(?:and\s+)?then\s+", re.IGNORECASE)
 _NEXT = re.compile(r"^(?:next|then|after that|finally),?\s*(?:i need to\s+)?", re.IGNORECASE)
 
 LEAST_ITEMS = 2
+LONGEST_CUE = 300
 
 
 def listed_plans(text: str) -> Iterator[tuple[str, tuple[str, ...]]]:
@@ -40,7 +41,7 @@ def listed_plans(text: str) -> Iterator[tuple[str, tuple[str, ...]]]:
             if len(items) >= LEAST_ITEMS:
                 yield cue, tuple(items)
             items = []
-            open_list = bool(_CUE.search(line.strip()))
+            open_list = len(line) <= LONGEST_CUE and bool(_CUE.search(line.strip()))
             cue = line.strip() if open_list else ""
 
 

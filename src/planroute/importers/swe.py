@@ -18,7 +18,7 @@ from planroute.importers.trajectory import (
 )
 
 _BLOCK = re.compile(r"```[\w-]*bash[\w-]*\n(?P<command>.*?)\n```", re.DOTALL)
-_RETURN = re.compile(r"<returncode>(?P<code>-?\d+)</returncode>")
+_RETURN = re.compile(r"<returncode>(?P<code>-?\d{1,9})</returncode>")
 _NOT_RUN = re.compile(
     r"command not found|syntax error|timed out|your proposed edit has introduced|exactly one action|format error",
     re.IGNORECASE,

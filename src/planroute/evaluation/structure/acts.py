@@ -9,6 +9,7 @@ from planroute.evaluation.structure.lexicon import NAMES, Lexicon, lexicon
 from planroute.evaluation.structure.phrases import content_words, parts, phrase
 from planroute.evaluation.structure.verdict import Taken
 
+LONGEST = 2000
 _ELEMENT = re.compile(r"^\[\s*\d+\s*\]\s*")
 
 
@@ -29,7 +30,7 @@ def lexicon_for(actions: Sequence[Taken]) -> Lexicon:
 
 
 def _read(action: Taken, lexicon: Lexicon) -> Act:
-    text = " ".join(action.text.lower().split())
+    text = " ".join(action.text[:LONGEST].lower().split())
     for pattern, into in lexicon.rewrites:
         text = pattern.sub(into, text)
     spoken = lexicon.spoken.match(text)

@@ -62,7 +62,8 @@ def agreement(clusters: Sequence[Sequence[Pair]], *, resamples: int = RESAMPLES,
     low, high = (float(v) for v in np.percentile(draws, [2.5, 97.5])) if draws else (None, None)
     labels = sorted({str(label) for pair in pairs for label in pair})
     shares = {
-        label: tuple(sum(str(pair[side]) == label for pair in pairs) / len(pairs) for side in (0, 1)) for label in labels
+        label: tuple(sum(str(pair[side]) == label for pair in pairs) / len(pairs) for side in (0, 1))
+        for label in labels
     }
     raw = sum(one == two for one, two in pairs) / len(pairs)
     prevalence = {label: (share[0], share[1]) for label, share in shares.items()}

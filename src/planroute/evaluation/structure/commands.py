@@ -16,9 +16,13 @@ _SEPARATOR = re.compile(r"\s*(?:&&|\|\||;|\n)\s*")
 _FILE = re.compile(r"(?<![\w/.-])(?:[\w-]+/|\.{1,2}/|/)*[\w-]+(?:\.[\w-]+)+(?![\w/])")
 _REDIRECT = re.compile(r"(?<![0-9&])>>?\s*(?P<file>[^\s;&|]+)")
 _WRITES = re.compile(r"open\([^)\n]*,\s*['\"][wa]|\.write_text\(|\.writelines?\(")
+_PATCH_SCRIPT = re.compile(r"fix|patch|apply|modify|update|edit")
 _QUOTES = re.compile(r"'[^'\n]*'|\"[^\"\n]*\"")
 _SETTING = re.compile(r"^(?:\w+=\S*\s+)+")
 _OPEN_FILE = re.compile(r"^(?:create|open)\s+(?P<file>\S+)")
+
+LONGEST = 20_000
+"""Characters of a command that are read."""
 
 
 @dataclass(slots=True)
@@ -39,11 +43,12 @@ def read_commands(actions: Sequence[Taken], lexicon: Lexicon) -> tuple[Act, ...]
 
 
 def _read(action: Taken, lexicon: Lexicon, history: _History) -> Act:
-    bodies = [match["body"] for match in _HEREDOC.finditer(action.text)]
-    flat = _HEREDOC.sub(lambda m: " " + m["tail"], action.text)
+    told = action.text[:LONGEST]
+    bodies = [match["body"] for match in _HEREDOC.finditer(told)]
+    flat = _HEREDOC.sub(lambda m: " " + m["tail"], told)
     verbs: set[str] = set()
     ran: set[str] = set()
-    shown = [action.text]
+    shown = [told]
     scratch = history if action.executed else _History(dict(history.own), set(history.known), opened=history.opened)
     earlier = frozenset(history.verbs)
     for segment in _SEPARATOR.split(flat):
@@ -62,7 +67,7 @@ def _read(action: Taken, lexicon: Lexicon, history: _History) -> Act:
         action.executed,
         frozenset(verbs),
         text,
-        " ".join(action.text.split()),
+        " ".join(told.split()),
         words=content_words(text, lexicon),
         seen=action.observation.lower(),
         earlier=earlier,
@@ -87,8 +92,10 @@ def _done(verb: str, command: str, bodies: list[str], ran: set[str], shown: list
         shown += [history.own[name] for name in files if name in history.own]
         inline = [*(_QUOTES.findall(command) if " -c " in command else []), *(bodies if not files else [])]
         bodies_run = [history.own.get(name, "") for name in files] + inline
-        if any(_WRITES.search(body) and any(name in body for name in history.known) for body in bodies_run):
-            return {verb, "edit"}
+        named = any(_PATCH_SCRIPT.search(name) for name in files if name in history.own)
+        for body in bodies_run:
+            if (named or _WRITES.search(body)) and any(name in body for name in history.known):
+                return {verb, "edit"}
     return {verb}
 
 

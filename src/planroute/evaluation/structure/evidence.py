@@ -11,7 +11,7 @@ from planroute.evaluation.structure.wording import Demand
 
 OVERLAP = 0.5
 ANCHORS = 0.5
-_INSTANCE = re.compile(r"([a-z]+) (\d+)")
+_INSTANCE = re.compile(r"\b([a-z]+) (\d{1,9})\b")
 
 
 class Fit(IntEnum):
@@ -103,7 +103,8 @@ def _is(asked: Phrase | None, given: Phrase | None, lexicon: Lexicon) -> bool:
 
 
 def _anchors(demand: Demand, act: Act, lexicon: Lexicon) -> Fit | None:
-    if not act.verbs & lexicon.completes(demand.verb):
+    allowed = act.verbs & lexicon.completes(demand.verb)
+    if not allowed or (allowed <= lexicon.by_name_only and not demand.anchors):
         return None
     if (needs := lexicon.after.get(demand.verb)) and needs not in act.earlier:
         return None
@@ -111,7 +112,8 @@ def _anchors(demand: Demand, act: Act, lexicon: Lexicon) -> Fit | None:
         return None
     shown = f"{act.text}\n{act.seen}" if demand.looking else act.text
     if demand.anchors and demand.verb not in lexicon.after:
-        met = sum(1 for anchor in demand.anchors if anchor in shown)
+        pattern = lexicon.shown_by.get(demand.verb, "{name}")
+        met = sum(1 for anchor in demand.anchors if re.search(pattern.replace("{name}", re.escape(anchor)), shown))
         if met < math.ceil(ANCHORS * len(demand.anchors)):
             return None
     if demand.verb in lexicon.sharing:

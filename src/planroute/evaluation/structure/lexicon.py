@@ -37,6 +37,9 @@ class Lexicon:
     sharing: frozenset[str]
     fresh: frozenset[str]
     whole: Mapping[str, frozenset[str]]
+    shown_by: Mapping[str, str]
+    purposes: tuple[str, ...]
+    by_name_only: frozenset[str]
     determiners: frozenset[str]
     others: frozenset[str]
     pronouns: frozenset[str]
@@ -95,6 +98,9 @@ def _build(data: Mapping[str, Any], common: Mapping[str, Any]) -> Lexicon:
         sharing=frozenset(kinds.get("sharing", ())),
         fresh=frozenset(kinds.get("fresh", ())),
         whole=named(data.get("whole", {})),
+        shown_by=dict(data.get("shown_by", {})),
+        purposes=tuple(data.get("purposes", {}).get("marks", ())),
+        by_name_only=frozenset(data.get("by_name_only", {}).get("acts", ())),
         determiners=frozenset(things["determiners"]),
         others=frozenset(things["others"]),
         pronouns=frozenset(things["pronouns"]),
@@ -111,6 +117,6 @@ def _build(data: Mapping[str, Any], common: Mapping[str, Any]) -> Lexicon:
         open_verbs=bool(data.get("open_verbs", False)),
         spoken=re.compile(rf"(?:{spoken})(?!\w)"),
         boundary=re.compile(
-            rf"(?:^|[.;]\s+|,?\s+\b(?:and|then)\b\s+(?:then\s+)?|,\s+)(?:(?:{leads})\s+)*(?P<verb>{spoken})(?=\W|$)"
+            rf"(?:^|[.;]\s+|,?\s+\b(?:and|then)\b\s+(?:then\s+)?|,\s+)(?:(?:{leads})\s+){{0,5}}(?P<verb>{spoken})(?=\W|$)"
         ),
     )

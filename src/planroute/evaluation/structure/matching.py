@@ -15,6 +15,10 @@ from planroute.evaluation.structure.phrases import Phrase, same
 from planroute.evaluation.structure.wording import Asks, Demand, Reading
 from planroute.plan import Logic, PlanUnit
 
+BROKEN, IN_DOUBT = 1000, 1
+MOST_STATES = 20_000
+"""So many positions are weighed with all ways to tell instances apart; beyond, only the earliest way is."""
+
 Used = frozenset[tuple[str, str, frozenset[int]]]
 
 
@@ -43,9 +47,11 @@ class Leaf:
     reading: Reading
 
     @property
-    def counts(self) -> bool:
-        """Whether leaving it unmatched breaks the plan."""
-        return self.reading.asks is Asks.ACTS and not self.reading.conditional
+    def cost(self) -> int:
+        """What it costs to leave it unmatched: the plan breaks, or is in doubt, or nothing was asked for."""
+        if self.reading.asks is Asks.NOTHING:
+            return 0
+        return IN_DOUBT if self.reading.asks is Asks.UNKNOWN or self.reading.conditional else BROKEN
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,12 +83,16 @@ class Choice:
 
 @dataclass(slots=True)
 class Matcher:
-    """The search for the best matching of ``plan`` to ``acts``."""
+    """The search for the best matching of ``plan`` to ``acts``.
+
+    ``others`` are the demands that ask for another thing than before; ``cut`` says that not every way was weighed.
+    """
 
     acts: Sequence[Act]
     lexicon: Lexicon
     leaves: list[Leaf]
-    distinct: bool = False
+    others: tuple[Demand, ...] = ()
+    cut: bool = False
     _fits: dict[Demand, tuple[list[int], list[Fit]]] = field(default_factory=dict)
     _queues: dict[tuple[Node, int], int] = field(default_factory=dict)
     _queue: list[tuple[Node, int]] = field(default_factory=list)
@@ -110,7 +120,12 @@ class Matcher:
     def _node(self, unit: PlanUnit, numbers: dict[int, int]) -> Node:
         if not unit.children:
             return numbers[id(unit)]
-        return Group(unit.logic, tuple(self._node(child, numbers) for child in unit.children))
+        children = [child for child in unit.children if unit.logic is Logic.AND or self._asks(child, numbers)]
+        return Group(unit.logic, tuple(self._node(child, numbers) for child in children or unit.children))
+
+    def _asks(self, unit: PlanUnit, numbers: dict[int, int]) -> bool:
+        """Whether anything below ``unit`` asks for an act or might: an empty alternative satisfies nothing."""
+        return any(self.leaves[numbers[id(leaf)]].reading.asks is not Asks.NOTHING for leaf in unit.leaves())
 
     def _queued(self, node: Node, rest: int) -> int:
         key = (node, rest)
@@ -147,7 +162,7 @@ class Matcher:
             if cost == 0:
                 return found
         cost, tail = self._solve(rest, state)
-        cost += leaf.counts
+        cost += leaf.cost
         if found is None or cost < found[0]:
             found = cost, Choice(number, None, tail)
         return found
@@ -160,7 +175,7 @@ class Matcher:
         for place, kind in self._places(demands[0], state, taken):
             act = self.acts[place]
             instances = state.instances
-            if self.distinct and kind is Fit.DOES and act.object:
+            if kind is Fit.DOES and act.object and self._tells_apart(demands[0].verb, act.object):
                 instances |= {(demands[0].verb, act.object.kind, act.object.numbers)}
             does = kind is Fit.DOES
             after = State(max(place, state.last), place if does else state.used_up, instances)
@@ -169,8 +184,15 @@ class Matcher:
                 yield Matched(place, spent), after
             else:
                 yield from self._meet(demands[1:], after, taken, spent)
-            if not self.distinct:
+            if all(other.verb != demands[0].verb for other in self.others):
                 return
+            if len(self._memo) > MOST_STATES:
+                self.cut = True
+                return
+
+    def _tells_apart(self, verb: str, thing: Phrase) -> bool:
+        """Whether some unit asks for another ``thing`` than this one."""
+        return any(o.verb == verb and o.object and same(o.object, thing, self.lexicon) for o in self.others)
 
     def _places(self, demand: Demand, state: State, taken: frozenset[int]) -> Iterator[tuple[int, Fit]]:
         if demand.ranged:
@@ -200,11 +222,11 @@ class Matcher:
         for place in range(state.used_up + 1, len(self.acts)):
             act = self.acts[place]
             look = bool(act.verbs & self.lexicon.looks)
-            if look and not begun:
+            if look and act.object and not begun:
                 begun = True
                 if not self._begins(demand, act):
                     return None
-            if look and act.executed:
+            if begun and look and act.executed:
                 end = place
             elif begun and act.executed and not look:
                 break
@@ -225,6 +247,9 @@ class Matcher:
             found = [(place, kind) for place, kind in fits if kind and not self._arrived_later(demand, place, kind)]
             if demand.looking and demand.object and demand.object.count > 1:
                 found = self._after_enough(found, demand.object)
+            for mark in self.lexicon.purposes:
+                if any(mark in word for word in demand.words):
+                    found = [pair for pair in found if mark in self.acts[pair[0]].text] or found
             known = [place for place, _ in found], [kind for _, kind in found]
             self._fits[demand] = known
         return known

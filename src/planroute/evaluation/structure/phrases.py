@@ -11,7 +11,7 @@ _PREPOSITION = re.compile(
     r"\s*\b(in/on|in or on|on/in|into|onto|inside|in|on top of|on|to|at|with|using|under|near|by|out of|off|from|for)"
     r"(?=\s|$)"
 )
-_TOKEN = re.compile(r"\d+\s*-\s*\d+|\d+|[a-z][a-z0-9_']*")
+_TOKEN = re.compile(r"\d{1,9}\s*-\s*\d{1,9}|\d{1,9}|[a-z][a-z0-9_']*")
 _IRREGULAR = {"shelves": "shelf", "knives": "knife", "loaves": "loaf", "leaves": "leaf"}
 _ANCHOR = re.compile(r"`([^`]+)`|([\w~-]*[/._]+[\w/.-]*\w(?:\(\))?|\b[A-Z]+[a-z]+[A-Z]\w*)")
 _QUOTED = re.compile(r"\"([^\"]+)\"|(?<!\w)'([^']+)'(?!\w)|[“‘]([^”’]+)[”’]")

@@ -5,6 +5,7 @@ docs/verifier.md.
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from planroute.errors import InputError
 from planroute.evaluation.structure.act import Act
@@ -19,26 +20,29 @@ from planroute.modes import Baseline, Mode
 from planroute.plan import PlanUnit
 
 MOST_UNITS = 300
-"""A longer plan is refused: none that a person or a model declares for one task comes near."""
+MOST_LEVELS = 50
+"""A longer plan, headings included, is refused: none that is declared for one task comes near."""
 
 
 def verify(plan: Sequence[PlanUnit], actions: Sequence[Taken], lexicon: Lexicon | None = None) -> Verdict:
     """Match ``plan`` to ``actions`` and say which units were completed, in which order.
 
     ``actions`` are those taken while the plan was active. Without ``lexicon`` the one that knows most of the actions is
-    used. Raises ``InputError`` for a plan of more than ``MOST_UNITS`` leaves.
+    used. Raises ``InputError`` for a plan of more than ``MOST_UNITS`` units or ``MOST_LEVELS`` levels.
     """
     lexicon = lexicon or lexicon_for(actions)
+    _check_size(plan)
     acts = read_acts(actions, lexicon)
     leaves = _read_leaves(plan, lexicon)
-    if len(leaves) > MOST_UNITS:
-        raise InputError(f"a plan of {len(leaves)} units: the verifier reads at most {MOST_UNITS}")
-    distinct = any(d.object and d.object.other for leaf in leaves for d in leaf.reading.demands)
-    matcher = Matcher(acts, lexicon, leaves, distinct)
+    others = tuple(d for leaf in leaves for d in leaf.reading.demands if d.object and d.object.other)
+    matcher = Matcher(acts, lexicon, leaves, others)
     choice = matcher.best(plan)
     steps = {step.leaf: step.matched for step in choice} if choice else {}
     units = _Judge(matcher, steps).verdicts()
-    return _summed(units, acts, lexicon)
+    verdict = _summed(units, acts, lexicon)
+    if matcher.cut and verdict.order_preserved is False:
+        return replace(verdict, order_preserved=None, reason="too many ways to tell repeated things apart")
+    return verdict
 
 
 def verify_dispatched(
@@ -69,6 +73,20 @@ def verify_dispatched(
     return verify(plan, actions, lexicon)
 
 
+def _check_size(plan: Sequence[PlanUnit]) -> None:
+    count = 0
+    level = list(plan)
+    for _ in range(MOST_LEVELS):
+        count += len(level)
+        level = [child for unit in level for child in unit.children]
+        if not level:
+            break
+    else:
+        raise InputError(f"a plan of more than {MOST_LEVELS} levels")
+    if count > MOST_UNITS:
+        raise InputError(f"a plan of {count} units: the verifier reads at most {MOST_UNITS}")
+
+
 def _read_leaves(plan: Sequence[PlanUnit], lexicon: Lexicon) -> list[Leaf]:
     leaves = []
     meant = Meant()
@@ -94,7 +112,7 @@ class _Judge:
             if met
             for act in (self._acts[place] for place in met.used_up)
             for demand in matcher.leaves[number].reading.demands
-            if act.object is not None and matcher.distinct
+            if act.object is not None and matcher.others
         )
 
     def verdicts(self) -> list[UnitVerdict]:
