@@ -15,13 +15,17 @@ SHOWN_CHARACTERS = 600
 
 @dataclass(slots=True, eq=False)
 class Course:
-    """Actions taken and what they led to. ``branch`` names the rollout that it belongs to, ``None`` the episode."""
+    """Actions taken and what they led to. ``branch`` names the rollout that it belongs to, ``None`` the episode.
+
+    ``steps`` lists the plan's steps that were worked on, and whether they were called finished.
+    """
 
     environment: Environment
     step_limit: int
     first: str
     branch: str | None = None
     turns: list[tuple[str, str]] = field(default_factory=list)
+    steps: list[dict[str, str]] = field(default_factory=list)
     over: bool = False
     success: bool = False
 

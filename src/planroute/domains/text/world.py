@@ -27,13 +27,15 @@ class Limits:
     """Bounds of an episode, equal for all conditions.
 
     ``steps`` bounds the actions of one course (each rollout is a course of its own), ``steps_per_unit`` the actions on
-    one unit, ``units`` a plan's length, ``rounds`` how often a task is cut into subgoals again.
+    one unit, ``units`` a plan's length, ``rounds`` how often a task is cut into subgoals again, and ``idle_units`` the
+    units in a row that end without any action: whoever plans on without acting is stopped there.
     """
 
     steps: int = 50
-    steps_per_unit: int = 12
+    steps_per_unit: int = 20
     units: int = 12
     rounds: int = 4
+    idle_units: int = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,13 +65,14 @@ class TextWorld:
         self._plans = 0
         self._rounds = 0
         self._candidates = 0
+        self._idle = 0
 
     # -- state ---------------------------------------------------------------------------------------------------
 
     @property
     def done(self) -> bool:
-        """Whether the environment ended the episode, or no step is left."""
-        return self.course.done
+        """Whether the environment ended the episode, no step is left, or nobody acts any more."""
+        return self.course.done or self._idle >= self.task.limits.idle_units
 
     def state(self) -> State:
         """Goal, history and what may be done now."""
@@ -175,7 +178,9 @@ class TextWorld:
 
     async def execute(self, unit: PlanUnit) -> Observation:
         """Work on one unit until the model calls it finished or its steps are used up."""
+        before = len(self.course.turns)
         completed = await self._work(self.course, unit)
+        self._idle = 0 if len(self.course.turns) > before else self._idle + 1
         return Observation(unit.id, completed, self.course.observation)
 
     async def act(self, plan: Plan | None) -> Observation:
@@ -203,11 +208,13 @@ class TextWorld:
     async def _work(self, course: Course, unit: PlanUnit) -> bool:
         for _ in range(self.task.limits.steps_per_unit):
             if course.done:
-                return course.success
+                break
             question = self._question("act_on_step", self._seen(course, unit.text), unit=unit.text)
             if await self._turn(course, unit.id, question, (FINISHED,)):
+                course.steps.append({"step": unit.text, "ended": FINISHED})
                 return True
-        return False
+        course.steps.append({"step": unit.text, "ended": "out of actions"})
+        return course.success
 
     async def _turn(self, course: Course, unit: str | None, question: str, also: tuple[str, ...]) -> bool:
         """One question and one action. Returns whether the model called the unit finished."""
@@ -243,6 +250,8 @@ class TextWorld:
             seen["step"] = unit
         seen["start"] = course.first
         seen["history"] = course.history()
+        if course.steps:
+            seen["steps_worked_on"] = course.steps[-self.task.limits.units :]
         seen["admissible"] = list(course.environment.admissible)
         return seen
 
