@@ -15,7 +15,7 @@ from planroute.plan import Logic, PlanUnit
 _TASK = re.compile(r"your task is to:\s*(?P<task>.*)", re.IGNORECASE)
 _TRIED = re.compile(r"^(?P<text>.*) at depth (?P<depth>\d{1,3}), success: (?P<claim>True|False)$", re.DOTALL)
 _SPLIT = re.compile(r"^(?P<units>\[.*\]) at depth (?P<depth>\d{1,3}) and logic (?P<logic>AND|OR)$", re.DOTALL)
-_NOT_AN_ACTION = re.compile(r"^(?:think\s*:|actionpath\b)", re.IGNORECASE)
+_NOT_AN_ACTION = re.compile(r"^(?:think|actionpath)\b", re.IGNORECASE)
 NOTHING = "nothing happens"
 
 

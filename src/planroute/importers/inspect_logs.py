@@ -28,7 +28,7 @@ def inspect_json(document: Any, name: str) -> list[Trajectory]:
     """Read a JSON log: one trajectory for each sample."""
     log = mapping(document, name)
     model = _model(log, name)
-    return [_sample(mapping(s, f"{name}: sample"), name, model) for s in sequence(log.get("samples") or (), name)]
+    return [_sample(mapping(s, f"{name}: sample"), name, model) for s in sequence(log.get("samples"), name)]
 
 
 def inspect_zip(data: bytes, name: str) -> list[Trajectory]:
@@ -53,27 +53,27 @@ def _by_number(entry: str) -> tuple[int, str]:
 
 
 def _model(log: Any, name: str) -> str:
-    return str(mapping(mapping(log, name).get("eval") or {}, f"{name}: eval").get("model", ""))
+    return str(mapping(mapping(log, name).get("eval"), f"{name}: eval").get("model", ""))
 
 
 def _sample(sample: Mapping[str, Any], name: str, model: str) -> Trajectory:
-    messages = [mapping(m, f"{name}: message") for m in sequence(sample.get("messages") or (), f"{name}: messages")]
+    messages = [mapping(m, f"{name}: message") for m in sequence(sample.get("messages"), f"{name}: messages")]
     answers = {str(m.get("tool_call_id")): m for m in messages if m.get("role") == "tool"}
     plans: list[DeclaredPlan] = []
     actions: list[Action] = []
     for message in messages:
         said = text_of(message.get("content"))
-        if message.get("role") in {"user", "system"}:
+        if message.get("role") in ("user", "system"):
             plans += [plan_of(cue, units, instructed=True) for cue, units in listed_plans(said)]
         if message.get("role") != "assistant":
             continue
         plans += [plan_of(cue, units, before=len(actions)) for cue, units in listed_plans(said)]
-        for call in sequence(message.get("tool_calls") or (), f"{name}: tool_calls"):
+        for call in sequence(message.get("tool_calls"), f"{name}: tool_calls"):
             told = mapping(call, f"{name}: tool call")
             answer = answers.get(str(told.get("id")), {})
             text = _call(str(told.get("function", "")), told.get("arguments"))
             actions.append(Action(len(actions), text, excerpt(_answer(answer)), not answer.get("error")))
-    error = mapping(sample.get("error") or {}, f"{name}: error").get("message", "")
+    error = mapping(sample.get("error"), f"{name}: error").get("message", "")
     identity = f"{name}#{sample.get('id')}/{sample.get('epoch', 1)}"
     source = f"inspect {model}".strip()
     task = _question(sample.get("input"))
@@ -83,7 +83,7 @@ def _sample(sample: Mapping[str, Any], name: str, model: str) -> Trajectory:
 def _call(function: str, arguments: Any) -> str:
     """A tool call as text: what a shell or Python tool runs, otherwise name and arguments."""
     values = arguments if isinstance(arguments, Mapping) else {}
-    if len(values) == 1 and function in {"bash", "python", "bash_session"}:
+    if len(values) == 1 and function in ("bash", "python", "bash_session"):
         return str(next(iter(values.values())))
     return " ".join([function, *(str(value) for value in values.values())]).strip()
 

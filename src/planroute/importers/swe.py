@@ -31,7 +31,7 @@ def mini_swe_agent(document: Any, name: str) -> list[Trajectory]:
     info: Mapping[str, Any] = {}
     identity, messages = name, document
     if isinstance(document, Mapping):
-        info = mapping(document.get("info") or {}, f"{name}: info")
+        info = mapping(document.get("info"), f"{name}: info")
         identity = str(document.get("instance_id") or name)
         messages = document.get("messages")
     plans: list[DeclaredPlan] = []
@@ -64,7 +64,7 @@ def mini_swe_agent(document: Any, name: str) -> list[Trajectory]:
 def swe_agent(document: Any, name: str) -> list[Trajectory]:
     """Read SWE-agent's record ``{trajectory, history, info}``; where it has only a history, that one."""
     record = mapping(document, name)
-    history = [mapping(turn, f"{name}: history") for turn in sequence(record.get("history") or (), f"{name}: history")]
+    history = [mapping(turn, f"{name}: history") for turn in sequence(record.get("history"), f"{name}: history")]
     prompts = [text_of(t.get("content")) for t in history if t.get("role") == "user" and not t.get("is_demo")]
     task = prompts[0] if prompts else ""
     steps = record.get("trajectory")
@@ -79,7 +79,7 @@ def swe_agent(document: Any, name: str) -> list[Trajectory]:
         plans += _plans(thought, before=len(actions))
         if command.strip():
             actions.append(Action(len(actions), command.strip(), excerpt(answer), _ran(answer)))
-    info = mapping(record.get("info") or {}, f"{name}: info")
+    info = mapping(record.get("info"), f"{name}: info")
     failure = str(info.get("exit_status") or "")
     return [
         Trajectory(

@@ -79,14 +79,18 @@ def plan_of(text: str, units: Sequence[str], *, instructed: bool = False, before
 
 
 def mapping(value: Any, what: str) -> Mapping[str, Any]:
-    """Return ``value`` where it is a mapping. Raises ``InputError`` otherwise."""
+    """Return ``value`` where it is a mapping; nothing at all is an empty one. Raises ``InputError`` otherwise."""
+    if value is None:
+        return {}
     if not isinstance(value, Mapping):
         raise InputError(f"{what} is not an object but {type(value).__name__}")
     return value
 
 
 def sequence(value: Any, what: str) -> Sequence[Any]:
-    """Return ``value`` where it is a list. Raises ``InputError`` otherwise."""
+    """Return ``value`` where it is a list; nothing at all is an empty one. Raises ``InputError`` otherwise."""
+    if value is None:
+        return ()
     if not isinstance(value, list | tuple):
         raise InputError(f"{what} is not a list but {type(value).__name__}")
     return value
