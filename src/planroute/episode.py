@@ -23,6 +23,7 @@ from planroute.gate import Gate, GateAction, GateRecord
 from planroute.ledger import Budget, Ledger, Spent
 from planroute.models.metered import MeteredModel
 from planroute.modes import Baseline, Mode
+from planroute.process import process_metrics
 from planroute.protocols import Context, Declarer, Domain, Model, Outcome, Task, World
 from planroute.router import route, route_baseline
 from planroute.trace import Declared, Failed, Finished, Gated, Stop, Trace
@@ -191,13 +192,16 @@ def _account(
         ledger.charge_planning(event.cost_s)
     late = sum(event.late for event in events)
     agreement = executed == record.declared.mode if record is not None and executed is not None else None
+    metrics = dict(outcome.metrics)
+    if domain.lexicon is not None:
+        metrics |= process_metrics(trace, domain.lexicon)
     label = failure_label(
         stop,
         late_events=late,
         mode_agreement=agreement,
         replaced_by_gate=record is not None and record.action is GateAction.REPLACED,
         success=outcome.success,
-        metrics=outcome.metrics,
+        metrics=metrics,
     )
     row = EpisodeRow(
         domain=domain.name,
@@ -216,7 +220,7 @@ def _account(
         stop=stop,
         error=error,
         success=outcome.success if _status(stop) != "infrastructure" else None,
-        metrics=outcome.metrics,
+        metrics=metrics,
         spent={purpose: _logical(spent) for purpose, spent in sorted(ledger.by_purpose.items())},
         planning=tuple(_event(event) for event in events),
         late_events=late,

@@ -184,6 +184,10 @@ class Domain(Protocol):
     def briefing(self) -> str:
         """What a planner decides in this domain, in words for a language model."""
 
+    @property
+    def lexicon(self) -> str | None:
+        """The verifier's vocabulary for the domain's actions; ``None`` where actions are not words."""
+
     def tasks(self) -> Sequence[Task]:
         """All tasks, in a fixed order, with unique identities."""
 

@@ -183,6 +183,7 @@ class TinyDomain:
     lines: Mapping[str, Line] = field(default_factory=lambda: {"line": Line()})
     world: type[TinyWorld] = TinyWorld
     name: str = "tiny"
+    lexicon: None = None
     briefing: str = (
         "A robot fetches items from a line. Decide how it plans, how firmly it grips, and how often it tries."
     )

@@ -2,7 +2,7 @@
 
 import typer
 
-from planroute.cli import compare, declare, demo, doctor, grid, report, verify
+from planroute.cli import compare, compare_alfworld, declare, demo, doctor, grid, report, verify
 
 app = typer.Typer(
     name="planroute",
@@ -15,6 +15,7 @@ app = typer.Typer(
     epilog="Every command takes --json and, anywhere, --debug. Exit 0: done; 1: the run failed; 2: wrong input.",
 )
 app.command("demo")(demo.demo)
+compare_alfworld.attach(compare.app)
 app.add_typer(compare.app, name="compare")
 app.add_typer(declare.app, name="declare")
 app.add_typer(grid.app, name="grid")

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from planroute.errors import FaultyInput, InputError
-from planroute.modes import MODES, Mode
+from planroute.modes import MODES, ROUTED, Baseline, Mode
 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON and nothing else.")]
 ModelSpec = Annotated[
@@ -67,6 +67,19 @@ def parse_modes(text: str) -> list[Mode]:
         known = ", ".join(MODES)
         raise FaultyInput("--modes", [f"{name!r} is not a mode" for name in unknown], hint=f"choose from {known}")
     return [mode for mode in MODES if mode in names]
+
+
+def parse_conditions(text: str) -> list[str]:
+    """Read ``all`` or names of conditions: baselines, modes, ROUTED; the answer is in the order of every table."""
+    known = [*map(str, Baseline), *map(str, MODES), ROUTED]
+    if text.strip().lower() == "all":
+        return known
+    names = [name.strip().upper() for name in text.split(",")]
+    unknown = [name for name in names if name not in known]
+    if unknown:
+        faults = [f"{name!r} is not a condition" for name in unknown]
+        raise FaultyInput("--conditions", faults, hint=f"choose from {', '.join(known)}")
+    return [name for name in known if name in names]
 
 
 def parse_factors(pairs: list[str] | None) -> dict[str, object]:

@@ -13,6 +13,7 @@ from planroute.modes import Mode
 from planroute.protocols import Declarer, Model
 
 if TYPE_CHECKING:
+    from planroute.declarers import Demonstration
     from planroute.domains.grid import Scenario
 
 R = TypeVar("R")
@@ -29,9 +30,17 @@ def scenario_from(path: Path | None, pairs: list[str] | None, **defaults: Any) -
     return make_scenario({**loaded.factors.model_dump(), **given}, feeder=loaded.feeder)
 
 
-def declarer_from(name: str, mode: str | None, sampling: Sampling, *, has_model: bool, draw: int = 0) -> Declarer:
+def declarer_from(
+    name: str,
+    mode: str | None,
+    sampling: Sampling,
+    *,
+    has_model: bool,
+    draw: int = 0,
+    shots: "Sequence[Demonstration]" = (),
+) -> Declarer:
     """Return the declarer called ``name``. Raises ``InputError`` where it is unknown or misses what it needs."""
-    from planroute.declarers import Fixed, Hybrid, Natural
+    from planroute.declarers import FewShot, Fixed, Hybrid, Natural, Ranked
 
     if name == "fixed":
         if mode is None or mode.upper() not in set(Mode):
@@ -39,13 +48,19 @@ def declarer_from(name: str, mode: str | None, sampling: Sampling, *, has_model:
         return Fixed(Mode(mode.upper()))
     if mode is not None:
         raise InputError("--mode goes with --declarer fixed only")
+    if name in ("natural", "ranked", "few_shot") and not has_model:
+        raise InputError(f"--declarer {name} needs a language model", hint="name one with --model")
     if name == "natural":
-        if not has_model:
-            raise InputError("--declarer natural needs a language model", hint="name one with --model")
         return Natural(sampling, draw)
+    if name == "ranked":
+        return Ranked(sampling, draw)
+    if name == "few_shot":
+        if not shots:
+            raise InputError("--declarer few_shot needs --demonstrations RUN", hint="a forced run of two seeds")
+        return FewShot(tuple(shots), sampling, draw)
     if name == "hybrid":
         return Hybrid(sampling, draw, prior_only=not has_model)
-    raise InputError(f"--declarer {name!r} is unknown", hint="choose from natural, hybrid, fixed")
+    raise InputError(f"--declarer {name!r} is unknown", hint="choose from natural, ranked, few_shot, hybrid, fixed")
 
 
 @contextmanager
@@ -65,15 +80,16 @@ def opened_model(spec: str | None, base_url: str | None, cache: Path | None, no_
             calls.close()
 
 
-def run(work: Coroutine[Any, Any, R], model: Model | None = None) -> R:
-    """Run ``work`` to its end, and close ``model`` in the same event loop."""
+def run(work: Coroutine[Any, Any, R], *models: Model | None) -> R:
+    """Run ``work`` to its end, and close ``models`` in the same event loop."""
 
     async def whole() -> R:
         try:
             return await work
         finally:
-            if model is not None:
-                await model.aclose()
+            for model in models:
+                if model is not None:
+                    await model.aclose()
 
     return asyncio.run(whole())
 
@@ -93,8 +109,3 @@ def progress(total: int, what: str, *, quiet: bool) -> Iterator[Callable[[], Non
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task(what, total=total)
         yield lambda: bar.advance(task)
-
-
-def together(names: Sequence[str]) -> str:
-    """``a, b and c``."""
-    return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else list(names))

@@ -50,6 +50,39 @@ def print_comparison(result: Mapping[str, Any], paper: Mapping[str, Mapping[str,
     Console(width=max(Console().width, 150)).print(table)
 
 
+SUCCESS_COLUMNS: Sequence[tuple[str, str, int]] = (
+    ("success_rate", "success", 3),
+    ("success_interval", "95 % interval", 2),
+    ("interactions", "interactions", 1),
+    ("model_calls", "calls", 1),
+    ("tokens_answer", "answer tokens", 0),
+    ("tokens_thinking", "thinking", 0),
+    ("tokens_prompt", "prompt", 0),
+    ("plan_order_faithful", "order kept", 2),
+    ("adherence", "adherence", 2),
+    ("candidates", "candidates", 2),
+)
+
+
+def print_success(result: Mapping[str, Any]) -> None:
+    """Print the table of a comparison where tasks succeed or fail."""
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table(box=None, header_style="bold", pad_edge=False)
+    table.add_column("condition", no_wrap=True)
+    for _, title, _ in SUCCESS_COLUMNS:
+        table.add_column(title, justify="right")
+    for condition, row in result["conditions"].items():
+        cells = []
+        for key, _, digits in SUCCESS_COLUMNS:
+            value = row[key]
+            both = isinstance(value, list)
+            cells.append(f"{value[0]:.{digits}f} to {value[1]:.{digits}f}" if both else number(value, digits))
+        table.add_row(condition, *cells)
+    Console(width=max(Console().width, 150)).print(table)
+
+
 def print_oracle(result: Mapping[str, Any]) -> None:
     """Say which mode had the least cost, on how many seeds."""
     oracle: Mapping[str, Sequence[str]] = result["oracle"]

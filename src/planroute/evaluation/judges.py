@@ -1,8 +1,8 @@
 """Judges: a language model scores evidence by a rubric, 0 to 3.
 
-Sources: Planning-as-Routing, appendix D (trajectory judge of search), appendix F (plan quality, plan adherence). The rubrics
-are in the project's own words. Judge and backbone should differ; scores of different judges are never pooled, which is
-why every judgement carries its judge's name.
+Sources: Planning-as-Routing, appendix D (trajectory judge of search), appendix F (plan quality, plan adherence). The
+rubrics are in the project's own words. Judge and backbone should differ; scores of different judges are never pooled,
+which is why every judgement carries its judge's name.
 """
 
 import json
@@ -17,22 +17,22 @@ from planroute.calls import Sampling
 from planroute.protocols import Context, Judgement
 
 TRAJECTORY: Final = """\
-You compare attempts at one task. You see the goal and the transcript of one attempt. Score how far it got, by what the \
-transcript shows and nothing else:
+You compare attempts at one task. You see the goal and the transcript of one attempt. Score how far it got, by what \
+the transcript shows and nothing else:
 0: nothing towards the goal. 1: some of what is needed. 2: most of it, something is missing or doubtful. 3: the \
 transcript shows that the goal is reached.
 Answer in JSON: score and one short reason."""
 
 QUALITY: Final = """\
-You judge a plan as it was written, before anything was done. You see the goal, what can be done, and the plan. Judge the \
-strategy: does it cover the goal, can each step be done with what there is, is the order right, is anything wasted?
+You judge a plan as it was written, before anything was done. You see the goal, what can be done, and the plan. Judge \
+the strategy: does it cover the goal, can each step be done with what there is, is the order right, is anything wasted?
 0: does not address the goal. 1: misses or misorders important steps. 2: workable with gaps or waste. 3: complete, \
 feasible, ordered, economical.
 Answer in JSON: score and one short reason."""
 
 ADHERENCE: Final = """\
-You judge whether a declared plan was carried out. You see the plan and the transcript. Take the executable steps of the \
-plan (of nested plans the innermost) and look for evidence of each in the transcript. Extra actions do not count \
+You judge whether a declared plan was carried out. You see the plan and the transcript. Take the executable steps of \
+the plan (of nested plans the innermost) and look for evidence of each in the transcript. Extra actions do not count \
 against it unless they replace or prevent a step. Whether the plan was good, or the task succeeded, does not matter.
 0: hardly any step. 1: some steps. 2: most steps, an important one is missing. 3: all steps that were still needed.
 Answer in JSON: score and one short reason."""

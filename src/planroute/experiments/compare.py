@@ -6,19 +6,20 @@ Source: cyber-physical paper, E2; Planning-as-Routing 3.4.
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from planroute.declaration import DEFAULT_BRANCHING
 from planroute.declarers import Fixed
 from planroute.episode import Conditions, EpisodeRow
 from planroute.gate import Gate
 from planroute.ledger import Budget
-from planroute.modes import MODES, Mode
+from planroute.modes import MODES, Baseline, Mode
 from planroute.protocols import Declarer, Model, Task
 from planroute.runs.cells import Cell
 
 
 def ordered(conditions: Iterable[str]) -> list[str]:
-    """Return conditions in the order of every table: forced modes, then the routed ones by name."""
-    found = set(conditions)
-    return [*(mode for mode in MODES if mode in found), *sorted(found - set(MODES))]
+    """Return conditions in the order of every table: baselines, forced modes, then the routed ones by name."""
+    found, fixed = set(conditions), (*Baseline, *MODES)
+    return [*(str(name) for name in fixed if name in found), *sorted(found - set(fixed))]
 
 
 def comparison_cells(
@@ -30,18 +31,29 @@ def comparison_cells(
     budget: Budget | None = None,
     deadline_s: float | None = None,
     routed: Mapping[str, Declarer] | None = None,
+    baselines: Mapping[Baseline, Declarer] | None = None,
+    judge_model: Model | None = None,
+    branching: int = DEFAULT_BRANCHING,
 ) -> list[Cell]:
     """Return the cells of a comparison: every forced mode, and each routed condition, on every task and seed.
 
-    ``routed`` maps a condition's name (``ROUTED`` where there is one) to who declares for it. Forced dispatch replaces
-    the declaration and nothing else; no gate stands before it, and ``deadline_s`` only counts its late events.
+    ``routed`` maps a condition's name (``ROUTED`` where there is one) to who declares for it, ``baselines`` a baseline
+    to who declares the plan that it gets. Forced dispatch replaces the declaration and nothing else; no gate stands
+    before it, and ``deadline_s`` only counts its late events. All conditions share model, judge and budget.
     """
     limits = budget or Budget()
     conditions: dict[str, Conditions] = {
-        mode: Conditions(Fixed(mode), budget=limits, model=model, deadline_s=deadline_s) for mode in forced
+        mode: Conditions(
+            Fixed(mode, branching), budget=limits, model=model, deadline_s=deadline_s, judge_model=judge_model
+        )
+        for mode in forced
     }
+    for baseline, declarer in (baselines or {}).items():
+        conditions[baseline] = Conditions(
+            declarer, budget=limits, model=model, baseline=baseline, judge_model=judge_model
+        )
     for name, declarer in (routed or {}).items():
-        conditions[name] = Conditions(declarer, Gate(deadline_s), limits, model, deadline_s)
+        conditions[name] = Conditions(declarer, Gate(deadline_s), limits, model, deadline_s, judge_model=judge_model)
     return [
         Cell(task, name, seed, conditions[name]) for name in ordered(conditions) for task in tasks for seed in seeds
     ]
@@ -52,7 +64,7 @@ def summarise(rows: Sequence[EpisodeRow], cost: str) -> dict[str, Any]:
 
     ``oracle`` maps a seed (``task:seed`` where there are several tasks) to the modes with the least cost.
     ``cost`` names the metric that is to be small. Regret and oracle compare the forced modes of one task and seed;
-    only episodes that finished count, and how many did not is said.
+    infrastructure failures are counted apart and left out of the means, every other failure stays in.
     """
     names = sorted({name for row in rows for name in row.metrics})
     regrets = _regrets(rows, cost)

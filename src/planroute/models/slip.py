@@ -1,4 +1,4 @@
-"""``scripted/slip=RATE``: an agent that knows how to solve a task and slips at a known rate, so that truths can be checked.
+"""``scripted/slip=RATE``: an agent that can solve a task and slips at a known rate, so that truths can be checked.
 
 What to do is a solver's business: one for each domain, found under the entry-point group ``planroute.solvers`` by the
 ``domain`` that a prompt's state names. This module reads the question, asks the solver, and slips.

@@ -55,6 +55,8 @@ def cell_identity(domain: Domain, cell: Cell, facts: Mapping[str, Any]) -> str:
             "budget": asdict(conditions.budget),
             "deadline_s": conditions.deadline_s,
             "model": conditions.model.endpoint if conditions.model else None,
+            "baseline": conditions.baseline,
+            "judge_model": conditions.judge_model.endpoint if conditions.judge_model else None,
         }
     )
 
@@ -120,7 +122,9 @@ async def execute_run(
     await run_cells(domain, missing, concurrency=concurrency, finished=keep)
     seconds = time.monotonic() - started
     if folder is not None:
-        folder.write(BILLING, canonical({"seconds": seconds, "cells": billing}))
+        earlier = folder.billing()
+        whole = {"seconds": earlier.get("seconds", 0.0) + seconds, "cells": {**earlier.get("cells", {}), **billing}}
+        folder.write(BILLING, canonical(whole))
     return Executed([rows[cell.key] for cell in cells], resumed, seconds, billing)
 
 

@@ -59,6 +59,7 @@ class RunFolder:
             handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=".part-")
             with os.fdopen(handle, "w", encoding="utf-8") as stream:
                 stream.write(text)
+            Path(temporary).chmod(0o644)
             Path(temporary).replace(target)
         except OSError as error:
             raise StorageError(f"cannot write {target}: {error.strerror or error}") from None
@@ -83,6 +84,13 @@ class RunFolder:
         """Read all finished cells, in the manifest's order."""
         keys: Sequence[str] = self.manifest()["cells"]
         return [cell for key in keys if (cell := self.cell(key)) is not None]
+
+    def billing(self) -> dict[str, Any]:
+        """Read what earlier executions of the run billed; empty where there is nothing to read."""
+        try:
+            return self._read(BILLING, "")
+        except InputError:
+            return {}
 
     def _read(self, name: str, missing: str) -> dict[str, Any]:
         target = self.path / name

@@ -61,6 +61,7 @@ class AlfworldDomain:
     limits: Limits = Limits()
     sampling: Sampling = Sampling()
     name: str = "alfworld"
+    lexicon: str = "household"
 
     @property
     def fields(self) -> type[TextFields]:

@@ -25,6 +25,7 @@ class GridDomain:
     scenarios: Mapping[str, Scenario] = field(default_factory=lambda: {"nominal": make_scenario()})
     sampling: Sampling = Sampling()
     name: str = "grid"
+    lexicon: None = None
 
     @property
     def fields(self) -> type[GridFields]:

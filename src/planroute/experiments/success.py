@@ -1,0 +1,94 @@
+"""The table of a comparison where tasks succeed or fail: success by condition with intervals, cost beside it.
+
+Source: Planning-as-Routing, section 4 (metrics) and appendix L (costs). Seeds are nested in tasks, so the interval of a
+condition resamples tasks and keeps each task's seeds together.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from planroute.episode import EpisodeRow
+from planroute.experiments.compare import ordered
+from planroute.streams import stream
+
+RESAMPLES = 5000
+
+
+def summarise_success(rows: Sequence[EpisodeRow]) -> dict[str, Any]:
+    """Return ``conditions``: success rate and interval, means of cost and process metrics, and ``per_episode``.
+
+    Episodes that an infrastructure failure ended are counted apart and left out of every mean; every other failure
+    counts as a failure of the task.
+    """
+    conditions: dict[str, Any] = {}
+    for condition in ordered(row.condition for row in rows):
+        mine = [row for row in rows if row.condition == condition]
+        counted = [row for row in mine if row.status != "infrastructure"]
+        successes = {row.task: [float(bool(r.success)) for r in counted if r.task == row.task] for row in counted}
+        conditions[condition] = {
+            "success_rate": _mean([float(bool(row.success)) for row in counted]),
+            "success_interval": task_interval(list(successes.values()), condition),
+            "interactions": _mean([_spent(row, "interactions") for row in counted]),
+            "model_calls": _mean([_spent(row, "model_calls") for row in counted]),
+            "tokens_prompt": _mean([_spent(row, "prompt_tokens") for row in counted]),
+            "tokens_thinking": _mean([_spent(row, "thinking_tokens") for row in counted]),
+            "tokens_answer": _mean([_spent(row, "answer_tokens") for row in counted]),
+            "plan_order_faithful": _mean([row.metrics.get("plan_order_faithful") for row in counted]),
+            "adherence": _mean([row.metrics.get("adherence") for row in counted]),
+            "candidates": _mean([row.metrics.get("candidates") for row in counted]),
+            "mode_agreement": _mean([row.mode_agreement for row in counted]),
+            "steps": _mean([row.metrics.get("steps") for row in counted]),
+            "declared": _counts([row.declared for row in mine if row.declared]),
+            "failures": _counts([row.failure for row in mine]),
+            "episodes": len(mine),
+            "failed": sum(row.status == "failed" for row in mine),
+            "infrastructure": len(mine) - len(counted),
+            "per_episode": [
+                {
+                    "task": row.task,
+                    "seed": row.seed,
+                    "success": row.success,
+                    "status": row.status,
+                    "stop": row.stop,
+                    "failure": row.failure,
+                    "declared": row.declared,
+                    "executed": row.executed,
+                    "interactions": _spent(row, "interactions"),
+                    "model_calls": _spent(row, "model_calls"),
+                    "plan_order_faithful": row.metrics.get("plan_order_faithful"),
+                    "adherence": row.metrics.get("adherence"),
+                }
+                for row in mine
+            ],
+        }
+    return {"conditions": conditions}
+
+
+def task_interval(by_task: Sequence[Sequence[float]], name: str, level: float = 0.95) -> list[float] | None:
+    """Percentile bootstrap interval of the mean over all episodes, resampling tasks; ``None`` below two tasks.
+
+    The draws come from the stream of the condition's ``name``, so equal tables give equal intervals.
+    """
+    if len(by_task) < 2:
+        return None
+    sums = np.array([sum(values) for values in by_task])
+    sizes = np.array([len(values) for values in by_task])
+    picks = stream(0, "bootstrap", name).integers(len(by_task), size=(RESAMPLES, len(by_task)))
+    means = sums[picks].sum(axis=1) / sizes[picks].sum(axis=1)
+    low, high = np.quantile(means, [(1 - level) / 2, (1 + level) / 2])
+    return [float(low), float(high)]
+
+
+def _spent(row: EpisodeRow, what: str) -> float:
+    return float(sum(spent.get(what, 0) for spent in row.spent.values()))
+
+
+def _counts(values: Sequence[str]) -> Mapping[str, int]:
+    return {str(value): values.count(value) for value in sorted(set(values))}
+
+
+def _mean(values: Sequence[float | bool | None]) -> float | None:
+    known = [float(value) for value in values if value is not None]
+    return sum(known) / len(known) if known else None
