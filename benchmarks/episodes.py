@@ -45,7 +45,12 @@ def main() -> None:
     domain = bank()
     _, first = timed(domain, MODES)
     episodes, seconds = timed(domain, MODES)
-    result: dict[str, Any] = {"episodes": episodes, "seconds": seconds, "seconds_first_run": first, "ms_per_episode": {}}
+    result: dict[str, Any] = {
+        "episodes": episodes,
+        "seconds": seconds,
+        "seconds_first_run": first,
+        "ms_per_episode": {},
+    }
     for mode in MODES:
         count, spent = timed(domain, (mode,))
         result["ms_per_episode"][mode] = 1000 * spent / count

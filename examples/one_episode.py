@@ -1,4 +1,4 @@
-"""One episode, step by step: the whole flow of planroute in sixty lines. Run it with ``python examples/one_episode.py``.
+"""One episode, step by step: the whole flow of planroute in sixty lines (``python examples/one_episode.py``).
 
 ``planroute.episode.run_episode`` does the same, and turns every failure into a typed stop reason.
 """
@@ -16,6 +16,7 @@ from planroute.trace import Declared, Directed, Gated, Responded, Trace
 
 
 async def main() -> None:
+    """Run the flow once, printing what each part hands on."""
     # A task of a domain, and the world of one episode of it. Equal seeds give equal worlds.
     domain = GridDomain({"hot day": make_scenario({"forecast_noise": 0.10})})
     task = domain.tasks()[0]

@@ -73,7 +73,9 @@ def run(block: str, folder: Path) -> None:
         lines = iter(" ".join(line.split()) for line in done.stdout.splitlines())
         for line in shown:
             wanted = re.compile(".*".join(map(re.escape, line.split("..."))))
-            assert any(wanted.fullmatch(found) for found in lines), f"$ {command}\nshows no line {line!r} (in this order):\n{done.stdout}"
+            assert any(wanted.fullmatch(found) for found in lines), (
+                f"$ {command}\nshows no line {line!r} (in this order):\n{done.stdout}"
+            )
 
 
 @pytest.mark.parametrize("block", list(blocks()))
@@ -92,9 +94,7 @@ def test_every_mark_stands_before_a_console_block():
 
 def with_examples() -> list[str]:
     paths = (path for path in sorted((ROOT / "src").rglob("*.py")) if ">>> " in path.read_text())
-    return [
-        ".".join(p.relative_to(ROOT / "src").with_suffix("").parts).removesuffix(".__init__") for p in paths
-    ]
+    return [".".join(p.relative_to(ROOT / "src").with_suffix("").parts).removesuffix(".__init__") for p in paths]
 
 
 @pytest.mark.parametrize("module", with_examples())

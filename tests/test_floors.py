@@ -130,9 +130,7 @@ def circle(src: Path) -> list[str]:
     graph = {}
     for path in (src / "planroute").rglob("*.py"):
         name = module_name(path, src)
-        graph[name] = {
-            other for other in imports(path, src) if other.startswith("planroute.") and other != name
-        }
+        graph[name] = {other for other in imports(path, src) if other.startswith("planroute.") and other != name}
     try:
         TopologicalSorter(graph).prepare()
     except CycleError as error:
@@ -146,9 +144,7 @@ def words(text: str) -> Iterator[tuple[int, str]]:
         line = re.sub(r"\bre\.search\b", "", line)
         for word in re.findall(r"mind2web|[A-Z]+(?![a-z])|[A-Z]?[a-z]+", line, re.ASCII):
             yield number, word.lower()
-        for whole in re.findall(
-            r"[A-Za-z]+(?:2[A-Za-z]+)?", line
-        ):  # names with capitals of their own: WebArena
+        for whole in re.findall(r"[A-Za-z]+(?:2[A-Za-z]+)?", line):  # names with capitals of their own: WebArena
             if whole.lower() != whole:
                 yield number, whole.lower()
 
@@ -164,9 +160,7 @@ def forbidden(folder: Path, pattern: str) -> list[str]:
 
 
 def test_every_module_stands_in_the_table():
-    assert not unplaced(SRC), (
-        "a new top-level module: place it in FLOORS, on the lowest floor that it can stand on"
-    )
+    assert not unplaced(SRC), "a new top-level module: place it in FLOORS, on the lowest floor that it can stand on"
 
 
 def test_imports_point_down():
@@ -182,8 +176,7 @@ def test_library_is_imported_in_one_place_only(library, home):
     strangers = [
         module_name(path)
         for path in PACKAGE.rglob("*.py")
-        if floor_of(module_name(path)) != home
-        and any(name.split(".")[0] == library for name in imports(path))
+        if floor_of(module_name(path)) != home and any(name.split(".")[0] == library for name in imports(path))
     ]
     assert strangers == []
 
@@ -197,9 +190,7 @@ def test_executors_know_no_domain():
 
 
 def test_modules_are_short():
-    long = {
-        module_name(p): n for p in PACKAGE.rglob("*.py") if (n := len(p.read_text().splitlines())) > LINES
-    }
+    long = {module_name(p): n for p in PACKAGE.rglob("*.py") if (n := len(p.read_text().splitlines())) > LINES}
     assert not long, f"more than {LINES} lines: look for the seam"
 
 
@@ -210,9 +201,7 @@ def test_modules_are_named_after_what_they_hold():
 @pytest.mark.parametrize("module", [name for name in ("planroute", "planroute.cli") if is_module(name, SRC)])
 def test_import_is_light(module):
     code = f"import sys, {module}; print(*[name for name in {HEAVY} if name in sys.modules])"
-    loaded = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=True
-    ).stdout.split()
+    loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
     assert loaded == [], "import it inside the function that uses it"
 
 
@@ -248,9 +237,7 @@ def tree(tmp_path):
     ],
 )
 def test_an_import_that_points_up_is_found(tree, module, code):
-    src = tree(
-        gate="", errors="", selection="", declarers__in__fixed="", domains__in__grid="", **{module: code}
-    )
+    src = tree(gate="", errors="", selection="", declarers__in__fixed="", domains__in__grid="", **{module: code})
     assert upward(src)
 
 
@@ -301,9 +288,7 @@ def test_another_word_is_not(tmp_path, text):
     assert forbidden(tmp_path, MODE_WORDS) == []
 
 
-@pytest.mark.parametrize(
-    "text", ["p_kw", "the next hour", "WebArena", "ALFWorld", "Mind2Web", "laterals", "GridWorld"]
-)
+@pytest.mark.parametrize("text", ["p_kw", "the next hour", "WebArena", "ALFWorld", "Mind2Web", "laterals", "GridWorld"])
 def test_a_domain_word_is_found(tmp_path, text):
     (tmp_path / "executor.py").write_text(text)
     assert forbidden(tmp_path, GRID_WORDS)

@@ -18,9 +18,7 @@ ROOT = Path(__file__).parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
 
 # Written so that this file does not match itself.
-REGISTRY = re.compile(
-    r"https?://[\w.-]*(?:py[p]i|python[h]osted|npm[j]s|[r]egistry)[\w.-]*|--(?:extra-)?index[-]url"
-)
+REGISTRY = re.compile(r"https?://[\w.-]*(?:py[p]i|python[h]osted|npm[j]s|[r]egistry)[\w.-]*|--(?:extra-)?index[-]url")
 MACHINE_PATH = re.compile(r"(?<![\w.~:/-])/(?:root|home|work|Users)/[\w.]+")
 RECORDED = {".json", ".jsonl", ".html", ".har", ".xml", ".csv", ".patch", ".diff"}
 """Test cases of these kinds were recorded elsewhere and may name paths of the place they come from."""
@@ -29,18 +27,12 @@ RECORDED = {".json", ".jsonl", ".html", ".har", ".xml", ".csv", ".patch", ".diff
 def declared() -> list[Requirement]:
     extras = PROJECT["project"]["optional-dependencies"].values()
     groups = PROJECT["dependency-groups"].values()
-    return [
-        Requirement(r)
-        for r in sum([*extras, *groups], PROJECT["project"]["dependencies"])
-        if isinstance(r, str)
-    ]
+    return [Requirement(r) for r in sum([*extras, *groups], PROJECT["project"]["dependencies"]) if isinstance(r, str)]
 
 
 def locked() -> dict[str, list[str]]:
     versions: dict[str, list[str]] = {}
-    for name, version in re.findall(
-        r"^([\w.-]+)==([^\s;]+)", (ROOT / "requirements.lock").read_text(), re.MULTILINE
-    ):
+    for name, version in re.findall(r"^([\w.-]+)==([^\s;]+)", (ROOT / "requirements.lock").read_text(), re.MULTILINE):
         versions.setdefault(canonicalize_name(name), []).append(version)
     return versions
 
@@ -86,9 +78,7 @@ def test_every_imported_library_is_declared():
     libraries = {name.split(".")[0] for name in names} - sys.stdlib_module_names - {"planroute"}
     known = {canonicalize_name(requirement.name) for requirement in declared()}
     owners = packages_distributions()
-    assert [
-        x for x in sorted(libraries) if not {canonicalize_name(d) for d in owners.get(x, [])} & known
-    ] == []
+    assert [x for x in sorted(libraries) if not {canonicalize_name(d) for d in owners.get(x, [])} & known] == []
 
 
 @pytest.mark.parametrize("requirement", declared(), ids=str)

@@ -34,6 +34,15 @@ async def call(context: Context, request: ModelRequest) -> ModelReply:
     return reply
 
 
+def wanted(schema: type[BaseModel]) -> dict[str, Any]:
+    """Return the JSON schema that a model is asked to fill in: every field, also those with a default.
+
+    Engines and endpoints then ask for the same answer; a field that is missing all the same takes its default.
+    """
+    asked = schema.model_json_schema()
+    return {**asked, "required": list(asked.get("properties", {})), "additionalProperties": False}
+
+
 async def ask(
     context: Context,
     purpose: str,
@@ -54,7 +63,7 @@ async def ask(
         purpose=purpose,
         messages=(Message("system", system), Message("user", user)),
         sampling=sampling or Sampling(),
-        schema=schema.model_json_schema() if json_schema is None else json_schema,
+        schema=wanted(schema) if json_schema is None else json_schema,
         draw=draw,
     )
     reply = await call(context, request)

@@ -33,6 +33,8 @@ from planroute.trace import Declared, Failed, Finished, Gated, Stop, Trace
 class EpisodeRow:
     """The facts of one episode. Equal inputs give equal rows: no wall time is in here.
 
+    ``late_events`` is ``None`` where there is no deadline.
+
     ``status`` is ``finished``, ``failed`` (a typed failure that counts), or ``infrastructure`` (which never counts
     against the task). ``spent`` counts logically: a cached call is in it.
     """
@@ -56,7 +58,8 @@ class EpisodeRow:
     metrics: Mapping[str, float | None]
     spent: Mapping[str, Mapping[str, Any]]
     planning: tuple[Mapping[str, Any], ...]
-    late_events: int
+    deadline_s: float | None
+    late_events: int | None
     failure: str
     model: str | None
 
@@ -223,7 +226,8 @@ def _account(
         metrics=metrics,
         spent={purpose: _logical(spent) for purpose, spent in sorted(ledger.by_purpose.items())},
         planning=tuple(_event(event) for event in events),
-        late_events=late,
+        deadline_s=deadline,
+        late_events=None if deadline is None else late,
         failure=label,
         model=context.model.endpoint if context.model else None,
     )

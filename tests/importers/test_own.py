@@ -9,6 +9,7 @@ from planroute.importers import from_trace, read
 from planroute.plan import Plan, PlanUnit, Subgoal
 from planroute.trace import (
     Acted,
+    Chosen,
     Collected,
     Decomposed,
     Dispatched,
@@ -84,6 +85,25 @@ def test_a_workers_plan_stands_below_its_subgoal_until_it_is_collected():
     assert active(trace) == ["ab", "g3"]
     trace.extend([Planned(plan("c"), "g3"), Collected(plan("c2"), ("g3",)), Decomposed(())])
     assert active(trace) == ["ab", "c2"]
+
+
+def test_of_the_rollouts_only_the_chosen_one_is_the_episode():
+    trace = Trace(
+        [
+            Acted("look", branch="c1"),
+            Observed("a desk", branch="c1"),
+            Acted("take mug 1", branch="c2"),
+            Observed("You pick up the mug 1.", branch="c2"),
+            Chosen("c2", 2),
+            Planned(plan("a")),
+            Acted("put mug 1 in/on desk 1"),
+        ]
+    )
+    found = from_trace(trace)
+    assert [(a.index, a.text, a.observation) for a in found.actions] == [
+        (0, "take mug 1", "You pick up the mug 1."),
+        (1, "put mug 1 in/on desk 1", ""),
+    ]
 
 
 def test_a_failure_says_why():

@@ -37,6 +37,9 @@ def grid(
     communication: Annotated[
         str, typer.Option(help="Who speaks to prosumers: calibrated (mean shifts) or model.")
     ] = "calibrated",
+    intensity: Annotated[
+        float | None, typer.Option(help="Intensity that all forced modes share. Default: the calibrated one.")
+    ] = None,
     deadline: Annotated[
         float | None, typer.Option(help="Decision deadline in s: gates ROUTED, counts late events elsewhere.", min=0)
     ] = None,
@@ -59,17 +62,25 @@ def grid(
     """Compare planning modes on the demand-response grid; J, regret and every metric, under both referees."""
     from planroute.calls import Sampling
     from planroute.cli.setting import declarer_from, opened_model, progress, run, scenario_from
-    from planroute.cli.show import print_comparison, print_json, print_oracle
+    from planroute.cli.show import print_comparison, print_json, print_oracle, print_routed
     from planroute.domains.grid import GridDomain
     from planroute.domains.grid.scenario import repaired
     from planroute.errors import InputError
-    from planroute.experiments.compare import PAPER, comparison_cells, summarise
+    from planroute.experiments.compare import PAPER, PAPER_SEEDS, comparison_cells, summarise
     from planroute.modes import ROUTED
     from planroute.runs.execute import execute_run
     from planroute.runs.folder import RESULT, RunFolder, canonical
 
     seed_list, mode_list = parse_seeds(seeds), parse_modes(modes)
-    chosen = scenario_from(scenario, factors, communication=communication)
+    given: dict[str, Any] = {"communication": communication}
+    if intensity is not None:
+        given["intensity"] = intensity
+    chosen = scenario_from(scenario, factors, **given)
+    if beside_paper and (sorted(seed_list) != sorted(PAPER_SEEDS) or scenario or factors or hand_back or intensity):
+        raise InputError(
+            "--beside-paper goes with the paper's own scenario and seeds",
+            hint=f"--seeds {','.join(map(str, PAPER_SEEDS))}, without --scenario, --set, --intensity or --hand-back",
+        )
     if chosen.factors.communication == "model" and model is None:
         raise InputError("--communication model needs a language model", hint="name one with --model")
     if hand_back:
@@ -111,6 +122,7 @@ def grid(
     else:
         print_comparison(result, PAPER if beside_paper else None)
         print_oracle(result)
+        print_routed(result)
         if out is not None:
             resumed = f", {executed.resumed} of them from an earlier run" if executed.resumed else ""
             typer.echo(f"{len(cells)} episodes{resumed}. Report: {report}")

@@ -27,7 +27,7 @@ def demo(
     """Show one hot day on the feeder: real declarations, four forced modes, one hour of real messages, a verdict."""
     from planroute.calls import Sampling
     from planroute.cli.setting import opened_model, progress, run, scenario_from
-    from planroute.cli.show import print_comparison, print_json, print_oracle
+    from planroute.cli.show import print_comparison, print_json, print_oracle, print_routed
     from planroute.declarers import Hybrid, Natural
     from planroute.domains.grid import GridDomain
     from planroute.experiments.compare import comparison_cells, summarise
@@ -74,16 +74,11 @@ def demo(
     if json:
         print_json({**result, "report": str(report)})
         return
-    for row in executed.rows:
-        if row.declarer != "fixed":
-            what = row.declared or f"nothing ({row.error})"
-            executed_as = f", executed {row.executed}" if row.executed != row.declared else ""
-            gate = f" ({row.gate_why})" if row.gate_why else ""
-            say(f"Declared by {row.declarer}: {what}{executed_as}{gate}")
     say("")
     print_comparison(result)
     print_oracle(result)
+    print_routed(result)
     calls = sum(spent.get("model_calls", 0) for row in executed.rows for spent in row.spent.values())
     billed = sum(s["billed_calls"] for cell in executed.billing.values() for s in cell.values())
-    say(f"{calls} model calls, {billed} of them asked just now, the others answered from the cache or an earlier run.")
+    say(f"{calls} model calls: {billed} asked just now, {calls - billed} repeats answered without asking again.")
     say(f"Report: {report}")

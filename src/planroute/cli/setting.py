@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from planroute.calls import Sampling
 from planroute.cli.options import parse_factors
-from planroute.errors import InputError
+from planroute.errors import InputError, PlanrouteError
 from planroute.modes import Mode
 from planroute.protocols import Declarer, Model
 
@@ -91,7 +91,12 @@ def run(work: Coroutine[Any, Any, R], *models: Model | None) -> R:
                 if model is not None:
                     await model.aclose()
 
-    return asyncio.run(whole())
+    try:
+        return asyncio.run(whole())
+    except KeyboardInterrupt:
+        raise PlanrouteError(
+            "interrupted", hint="what was finished is kept; the same command goes on from there"
+        ) from None
 
 
 @contextmanager

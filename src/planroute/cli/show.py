@@ -19,6 +19,7 @@ COLUMNS: Sequence[tuple[str, str, int]] = (
     ("voltage_shortfall_pu", "shortfall pu", 3),
     ("curtailed_kwh", "curtailed kWh", 0),
     ("planning_s", "planning s", 2),
+    ("late_events", "late", 1),
 )
 
 
@@ -83,9 +84,31 @@ def print_success(result: Mapping[str, Any]) -> None:
     Console(width=max(Console().width, 150)).print(table)
 
 
+def print_routed(result: Mapping[str, Any]) -> None:
+    """Say what each routed condition declared, what the gate did, what was executed, and what its regret is made of."""
+    for condition, row in result["conditions"].items():
+        if "declared_counts" not in row or not condition.startswith("ROUTED"):
+            continue
+        parts = [f"declared {_counted(row['declared_counts'])}", f"executed {_counted(row['executed_counts'])}"]
+        replaced = {name: count for name, count in row["gate_counts"].items() if name != "PASSED"}
+        if replaced:
+            parts.append(f"gate {_counted(replaced)}")
+        if row["mode_regret"] is not None:
+            parts.append(
+                f"regret {row['regret']:.0f} = {row['mode_regret']:.0f} mode {row['policy_gap']:+.0f} rest of policy"
+            )
+        typer.echo(f"{condition}: {'; '.join(parts)}.")
+
+
+def _counted(counts: Mapping[str, int]) -> str:
+    return ", ".join(f"{name} {count}" for name, count in counts.items()) or "nothing"
+
+
 def print_oracle(result: Mapping[str, Any]) -> None:
-    """Say which mode had the least cost, on how many seeds."""
+    """Say which mode had the least cost, on how many seeds; those that missed the deadline do not count."""
     oracle: Mapping[str, Sequence[str]] = result["oracle"]
+    if any(row.get("late_events") for row in result["conditions"].values()):
+        typer.echo("Modes with late planning events missed the deadline; the least J is among the others.")
     counts: dict[str, int] = {}
     for modes in oracle.values():
         for mode in modes:

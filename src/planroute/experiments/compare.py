@@ -62,26 +62,30 @@ def comparison_cells(
 def summarise(rows: Sequence[EpisodeRow], cost: str) -> dict[str, Any]:
     """Return the table of a comparison: means over seeds, ``per_seed`` beside them, regret, and each seed's oracle.
 
-    ``oracle`` maps a seed (``task:seed`` where there are several tasks) to the modes with the least cost.
-    ``cost`` names the metric that is to be small. Regret and oracle compare the forced modes of one task and seed;
-    infrastructure failures are counted apart and left out of the means, every other failure stays in.
+    ``cost`` names the metric that is to be small. ``oracle`` maps a seed (``task:seed`` where there are several tasks)
+    to the forced modes with the least cost among those that kept the deadline. ``regret`` is cost less that least;
+    a forced mode that missed the deadline has none. For a routed condition it splits into ``mode_regret``, what the
+    forced episode of the executed mode costs above the least, and ``policy_gap``, what the rest of the declared policy
+    (intensity, targets, candidates) adds. Infrastructure failures are counted apart and left out of the means, every
+    other failure stays in.
     """
     names = sorted({name for row in rows for name in row.metrics})
-    regrets = _regrets(rows, cost)
+    pairing = _Pairing(rows, cost)
     conditions = {}
     for condition in ordered(row.condition for row in rows):
         mine = [row for row in rows if row.condition == condition]
         counted = [row for row in mine if row.status != "infrastructure"]
         table: dict[str, Any] = {name: _mean([row.metrics.get(name) for row in counted]) for name in names}
-        table["regret"] = _mean([regrets.get((row.task, row.seed, condition)) for row in counted])
+        for name in ("regret", "mode_regret", "policy_gap"):
+            table[name] = _mean([getattr(pairing, name)(row) for row in counted])
         table["mode_agreement"] = _mean([row.mode_agreement for row in counted])
         table["late_events"] = _mean([row.late_events for row in counted])
         table["planning_s"] = _mean([row.spent.get("planning", {}).get("planning_s", 0.0) for row in counted])
         table["episodes"], table["failed"] = len(mine), sum(row.status == "failed" for row in mine)
         table["infrastructure"] = len(mine) - len(counted)
-        table["failures"] = {
-            label: sum(r.failure == label for r in mine) for label in sorted({r.failure for r in mine})
-        }
+        for name in ("declared", "executed", "gate", "failure"):
+            values = [str(value) for row in mine if (value := getattr(row, name)) is not None]
+            table[f"{name}_counts"] = {value: values.count(value) for value in sorted(set(values))}
         table["per_seed"] = [
             {
                 "task": row.task,
@@ -90,45 +94,68 @@ def summarise(rows: Sequence[EpisodeRow], cost: str) -> dict[str, Any]:
                 "executed": row.executed,
                 "status": row.status,
                 "failure": row.failure,
-                "regret": regrets.get((row.task, row.seed, condition)),
+                "late_events": row.late_events,
+                "regret": pairing.regret(row),
+                "mode_regret": pairing.mode_regret(row),
+                "policy_gap": pairing.policy_gap(row),
                 **{name: row.metrics.get(name) for name in names},
             }
             for row in mine
         ]
         conditions[condition] = table
-    return {"conditions": conditions, "oracle": _oracles(rows, cost)}
+    return {"conditions": conditions, "oracle": pairing.oracles()}
 
 
-def _paired(rows: Sequence[EpisodeRow], cost: str) -> dict[tuple[str, int], dict[str, float]]:
-    """Cost by forced mode for every task and seed on which all forced modes of the run were measured."""
-    forced = {row.condition for row in rows} & set(MODES)
-    found: dict[tuple[str, int], dict[str, float]] = {}
-    for row in rows:
-        value = row.metrics.get(cost)
-        if row.condition in forced and row.status != "infrastructure" and value is not None:
-            found.setdefault((row.task, row.seed), {})[row.condition] = value
-    return {key: values for key, values in found.items() if set(values) == forced}
+class _Pairing:
+    """Costs of the forced modes on each task and seed, where all of them were measured."""
 
+    def __init__(self, rows: Sequence[EpisodeRow], cost: str) -> None:
+        self._cost = cost
+        forced = {row.condition for row in rows} & set(MODES)
+        found: dict[tuple[str, int], dict[str, EpisodeRow]] = {}
+        for row in rows:
+            if row.condition in forced and self._value(row) is not None:
+                found.setdefault((row.task, row.seed), {})[row.condition] = row
+        self._forced = {key: modes for key, modes in found.items() if set(modes) == forced}
 
-def _regrets(rows: Sequence[EpisodeRow], cost: str) -> dict[tuple[str, int, str], float]:
-    paired = _paired(rows, cost)
-    regrets = {}
-    for row in rows:
-        least, value = paired.get((row.task, row.seed)), row.metrics.get(cost)
-        if least and value is not None and row.status != "infrastructure":
-            regrets[row.task, row.seed, row.condition] = value - min(least.values())
-    return regrets
+    def regret(self, row: EpisodeRow) -> float | None:
+        least, value = self._least(row), self._value(row)
+        missed = row.condition in set(MODES) and bool(row.late_events)
+        return None if least is None or value is None or missed else value - least
 
+    def mode_regret(self, row: EpisodeRow) -> float | None:
+        least, forced = self._least(row), self._forced_value(row)
+        return None if least is None or forced is None else forced - least
 
-def _oracles(rows: Sequence[EpisodeRow], cost: str, tolerance: float = 1e-9) -> dict[str, list[str]]:
-    paired = _paired(rows, cost)
-    several = len({task for task, _ in paired}) > 1
-    oracles = {}
-    for (task, seed), values in paired.items():
-        least = min(values.values())
-        modes = [mode for mode in ordered(values) if values[mode] - least <= tolerance]
-        oracles[f"{task}:{seed}" if several else str(seed)] = [str(mode) for mode in modes]
-    return oracles
+    def policy_gap(self, row: EpisodeRow) -> float | None:
+        value, forced = self._value(row), self._forced_value(row)
+        return None if value is None or forced is None else value - forced
+
+    def oracles(self, tolerance: float = 1e-9) -> dict[str, list[str]]:
+        several = len({task for task, _ in self._forced}) > 1
+        found = {}
+        for (task, seed), modes in self._forced.items():
+            costs = {mode: value for mode, row in modes.items() if (value := self._in_time(row)) is not None}
+            best = [mode for mode in ordered(costs) if costs[mode] - min(costs.values()) <= tolerance]
+            found[f"{task}:{seed}" if several else str(seed)] = best
+        return found
+
+    def _least(self, row: EpisodeRow) -> float | None:
+        modes = self._forced.get((row.task, row.seed), {}).values()
+        return min((value for other in modes if (value := self._in_time(other)) is not None), default=None)
+
+    def _forced_value(self, row: EpisodeRow) -> float | None:
+        """Cost of the forced episode of the mode that a routed ``row`` executed."""
+        if row.condition in (*MODES, *Baseline) or row.executed is None:
+            return None
+        twin = self._forced.get((row.task, row.seed), {}).get(row.executed)
+        return None if twin is None else self._value(twin)
+
+    def _in_time(self, row: EpisodeRow) -> float | None:
+        return None if row.late_events else self._value(row)
+
+    def _value(self, row: EpisodeRow) -> float | None:
+        return None if row.status == "infrastructure" else row.metrics.get(self._cost)
 
 
 def _mean(values: Sequence[Any]) -> float | None:
@@ -143,3 +170,5 @@ PAPER: Mapping[str, Mapping[str, float]] = {
     Mode.SEARCH: {"objective": 1277, "regret": 0, "faithfulness": 0.79, "realisation": 0.533},
 }
 """E2 of the cyber-physical paper, seeds 7, 13, 42, 101, 202: the forced rows of its comparison table."""
+
+PAPER_SEEDS: Sequence[int] = (7, 13, 42, 101, 202)

@@ -9,6 +9,7 @@ from planroute.importers.trajectory import Action, DeclaredPlan, Trajectory, exc
 from planroute.plan import PlanUnit
 from planroute.trace import (
     Acted,
+    Chosen,
     Collected,
     Decomposed,
     Dispatched,
@@ -28,9 +29,10 @@ def from_trace(
     """The plans and actions of ``trace``.
 
     Every ``planned``, ``revised`` and ``collected`` event declares: what had been started stays, the rest is replaced.
-    A worker's plan stands below its subgoal until it is collected.
+    A worker's plan stands below its subgoal until it is collected. Of the rollouts only the chosen one is the episode.
     """
-    reader = _Reader()
+    chosen = {event.candidate for event in trace.of(Chosen)}
+    reader = _Reader(chosen)
     for event in trace:
         reader.take(event)
     dispatched = trace.of(Dispatched)
@@ -53,7 +55,8 @@ def from_trace(
 class _Reader:
     """Follows the events of one trace."""
 
-    def __init__(self) -> None:
+    def __init__(self, chosen: set[str]) -> None:
+        self._chosen = chosen
         self.plans: list[DeclaredPlan] = []
         self.actions: list[Action] = []
         self._active: list[PlanUnit] = []
@@ -82,10 +85,13 @@ class _Reader:
                 self._declare([*self._active, *self._tree()])
             case UnitStarted():
                 self._held.add(event.unit)
-            case Acted():
+            case Acted() if self._real(event.branch):
                 self.actions.append(Action(len(self.actions), event.action, "", event.admissible))
-            case Observed() if self.actions:
+            case Observed() if self.actions and self._real(event.branch):
                 self._observe(event.text)
+
+    def _real(self, branch: str | None) -> bool:
+        return branch is None or branch in self._chosen
 
     def _kept(self) -> list[PlanUnit]:
         goals = {goal for goal, _ in self._goals}

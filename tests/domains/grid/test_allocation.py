@@ -39,7 +39,7 @@ def leaves(quotas):
 def requested(feeder, wanted, voltage, flexible, depth, rules, key=None):
     quotas = leaves(allocate(feeder, wanted, voltage, flexible, depth, rules))
     key = np.arange(feeder.n, dtype=float) if key is None else key
-    return quotas, [worker_requests(quota, flexible, key, depth, rules) for quota in quotas]
+    return quotas, [worker_requests(quota, flexible, key, depth, 1.0, rules) for quota in quotas]
 
 
 @given(feeders)

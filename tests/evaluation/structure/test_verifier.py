@@ -51,6 +51,7 @@ def test_01_two_acts_in_a_clause_are_both_needed():
 @pytest.mark.parametrize(
     ("unit", "order"),
     [
+        ("put mug in desk or drawer", True),
         ("put mug in desk", True),
         ("put mug 1 on desk 1", True),
         ("Put(mug 1, in/on: desk 1)", True),
@@ -222,7 +223,9 @@ def test_a_plan_that_asks_for_nothing_is_undecided():
     assert verdict.reason == "no unit of the plan asks for an action"
 
 
-@pytest.mark.parametrize("text", ["bake the potato", "If the desk is locked, open the safe"])
+@pytest.mark.parametrize(
+    "text", ["bake the potato", "take mug, then do the same with the pen", "If the desk is locked, open the safe"]
+)
 def test_what_the_lexicon_cannot_tell_is_undecided_and_not_guessed(text):
     verdict = home(plan("take mug", text), acts(TAKEN))
     assert verdict.units[1].status is Status.UNDECIDABLE
@@ -254,6 +257,15 @@ def test_an_alternative_in_doubt_gives_way_to_one_that_was_completed():
         (["put soap bar 1 in the trash can"], ["move soapbar 1 to garbagecan 1"]),
         (["take a small red mug from one of the shelves"], [TAKEN]),
         (["slice the tomato with the knife"], ["slice tomato 1 with knife 2"]),
+        (["pick up the mug and carry it to the desk", "put it down"], [TAKEN, "go to desk 1", PUT]),
+        (["bring the mug to the desk", "put it there"], [TAKEN, PUT]),
+        (["use the sink to clean the mug"], ["clean mug 1 with sinkbasin 1"]),
+        (["search the cabinets, drawers and shelves for a mug", "take it"], ["go to shelf 2", TAKEN]),
+        (["examine the shelves for a mug", "take the mug"], ["go to shelf 2", TAKEN]),
+        (["take the mug from the desk or the shelf"], [TAKEN]),
+        (["open the safe to look for a mug"], ["open safe 1"]),
+        (["visit each shelf until you find a mug", "take the mug"], ["go to shelf 2", TAKEN]),
+        (["take the mug", "Confirm that the mug is in hand", "Done."], [TAKEN]),
     ],
 )
 def test_ways_of_saying_it(units, actions):

@@ -65,8 +65,12 @@ def allocate(
     return laterals + parts
 
 
-def worker_requests(quota: Quota, flexible: FloatArray, key: FloatArray, depth: int, rules: Allocation) -> FloatArray:
+def worker_requests(
+    quota: Quota, flexible: FloatArray, key: FloatArray, depth: int, relative: float, rules: Allocation
+) -> FloatArray:
     """Return one worker's requests per node, in MW: equal parts of its quota to its first nodes, each capped.
+
+    ``relative`` is the declared intensity over the calibrated one; the cap on a node follows it, up to all its load.
 
     A worker for a whole lateral (depth two) asks as many nodes as those of its segments would.
     """
@@ -74,8 +78,9 @@ def worker_requests(quota: Quota, flexible: FloatArray, key: FloatArray, depth: 
     asked = rules.nodes_per_segment * (1 if depth >= 3 else 2)
     count = len(nodes) if rules.hand_back else min(asked, len(nodes))
     picked = nodes[order_by(key[nodes])][:count]
+    cap = min(rules.node_cap_of_flexible * relative, 1.0)
     requests = np.zeros_like(flexible)
-    requests[picked] = np.minimum(quota.quota_mw / count, rules.node_cap_of_flexible * flexible[picked])
+    requests[picked] = np.minimum(quota.quota_mw / count, cap * flexible[picked])
     return requests
 
 

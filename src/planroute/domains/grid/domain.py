@@ -86,7 +86,7 @@ class GridDomain:
         fields = GridFields(
             target=TargetRule.HIGH_LOAD,
             theme=Theme.RELIABILITY,
-            intensity=scenario.coefficients.planning.intensity,
+            intensity=scenario.factors.intensity or scenario.coefficients.planning.intensity,
         )
         return fields.model_dump()
 

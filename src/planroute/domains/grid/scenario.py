@@ -34,6 +34,7 @@ class Factors(BaseModel):
     mean_resistance: float = Field(DEFAULT.response.mean_resistance, ge=0, le=1)
     honesty: float = Field(1.0, ge=0, le=1)
     tool_failure: float = Field(0.0, ge=0, le=1)
+    intensity: float | None = Field(None, ge=0.2, le=1, description="shared by forced modes; null: the calibrated one")
     communication: Communication = "calibrated"
     model_hours: tuple[Hour, ...] | None = Field(None, description="hours with model messages; null: all")
 
@@ -63,10 +64,18 @@ def make_scenario(
     try:
         factors = Factors.model_validate(dict(values or {}))
     except ValidationError as error:
-        faults = [f"{'.'.join(map(str, e['loc']))}: {e['msg']}, got {e['input']!r}" for e in error.errors()]
+        faults = [
+            f"{'.'.join(map(str, e['loc']))}: {_told(e['type'], e['msg'])}, got {e['input']!r}" for e in error.errors()
+        ]
         raise FaultyInput("scenario", faults) from None
     feeder = feeder or default_feeder(factors.r_pu, factors.x_pu)
     return Scenario(factors, feeder, coefficients)
+
+
+def _told(kind: str, message: str) -> str:
+    if kind != "extra_forbidden":
+        return message
+    return f"there is no such factor (factors: {', '.join(Factors.model_fields)})"
 
 
 def load_scenario(path: Path) -> Scenario:

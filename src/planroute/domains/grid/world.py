@@ -93,9 +93,9 @@ class GridWorld:
         quota, hour, depth = subgoal.payload
         forecast = self.day.forecast
         key = self._key(TargetRule(self.fields.target))[hour]
-        requests = worker_requests(
-            quota, forecast.flexible[hour], key, depth, self.day.scenario.coefficients.allocation
-        )
+        coefficients = self.day.scenario.coefficients
+        relative = self.fields.intensity / coefficients.planning.intensity
+        requests = worker_requests(quota, forecast.flexible[hour], key, depth, relative, coefficients.allocation)
         return self._as_plan((hour,), requests[None, :], who=quota.name)
 
     async def revise(self, rest: Plan, observation: Observation) -> Plan:

@@ -73,7 +73,8 @@ def _found(demand: Demand, act: Act, lexicon: Lexicon) -> bool:
     if not act.verbs & lexicon.looks:
         return _is(thing, act.object, lexicon) and _placed(demand, act, lexicon)
     at = act.object
-    if not all(_is(place, at, lexicon) for role, place in demand.places if role != FOR):
+    places = [place for role, place in demand.places if role != FOR]
+    if places and not any(_is(place, at, lexicon) for place in places):
         return False
     return thing is not None and (bool(seen_instances(thing, act, lexicon)) or _is(thing, at, lexicon))
 
@@ -88,12 +89,11 @@ def seen_instances(thing: Phrase, act: Act, lexicon: Lexicon) -> set[str]:
 
 
 def _placed(demand: Demand, act: Act, lexicon: Lexicon) -> bool:
-    """Every place that the unit names is the action's place of that role, where the action names one."""
-    for role, asked in demand.places:
-        if role == FOR:
-            continue
-        given = [place for other, place in act.places if (other == SOURCE) == (role == SOURCE)]
-        if given and not any(_is(asked, place, lexicon) for place in given):
+    """One of the places that the unit names is the action's place of that role, where the action names one."""
+    for source in (True, False):
+        asked = [place for role, place in demand.places if role != FOR and (role == SOURCE) is source]
+        given = [place for role, place in act.places if (role == SOURCE) is source]
+        if asked and given and not any(_is(a, g, lexicon) for a in asked for g in given):
             return False
     return True
 

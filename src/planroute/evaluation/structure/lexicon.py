@@ -18,7 +18,7 @@ Match = Literal["things", "anchors", "overlap"]
 class Lexicon:
     """One kind of environment.
 
-    ``spoken`` finds a verb, ``boundary`` one at the beginning of a clause.
+    ``spoken`` finds a verb, ``boundary`` one at the beginning of a clause, ``purpose`` what only says how or what for.
 
     ``match`` says how a unit's words are held against an action: ``things`` compares object and places by kind and
     number, ``anchors`` looks for the names of code that the unit mentions, ``overlap`` counts shared words. The other
@@ -54,6 +54,7 @@ class Lexicon:
     range: re.Pattern[str]
     start: re.Pattern[str]
     spoken: re.Pattern[str]
+    purpose: re.Pattern[str]
     boundary: re.Pattern[str]
     open_verbs: bool = False
 
@@ -110,11 +111,12 @@ def _build(data: Mapping[str, Any], common: Mapping[str, Any]) -> Lexicon:
         rewrites=tuple((re.compile(r["pattern"], re.IGNORECASE), r["into"]) for r in data.get("rewrites", ())),
         commands=tuple((re.compile(r["pattern"]), r["verb"]) for r in data.get("commands", ())),
         leads=re.compile(rf"^(?:(?:{leads})(?=\W|$)|\s)+"),
-        nothing_asked=tuple(re.compile(pattern) for pattern in common["nothing_asked"]),
+        nothing_asked=tuple(re.compile(p) for p in [*common["nothing_asked"], *data.get("nothing_asked", ())]),
         condition=re.compile(common["condition"]),
         range=re.compile(common["range"]),
         start=re.compile(common["start"]),
         open_verbs=bool(data.get("open_verbs", False)),
+        purpose=re.compile(rf"\s+(?:by \w+ing\b|until\b|so that\b|(?:in order )?to (?:{spoken})(?=\W|$)).*$"),
         spoken=re.compile(rf"(?:{spoken})(?!\w)"),
         boundary=re.compile(
             rf"(?:^|[.;]\s+|,?\s+\b(?:and|then)\b\s+(?:then\s+)?|,\s+)(?:(?:{leads})\s+){{0,5}}(?P<verb>{spoken})(?=\W|$)"

@@ -6,10 +6,11 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from planroute.evaluation.structure.lexicon import Lexicon
-from planroute.evaluation.structure.phrases import Phrase, anchors, content_words, parts, phrase, quoted
+from planroute.evaluation.structure.phrases import TARGET, Phrase, anchors, content_words, parts, phrase, quoted
 
 _SENTENCES = re.compile(r"(?<=[.!?])\s+")
-_ALSO = re.compile(r"\s+and\s+(?:an?\s+|the\s+|some\s+)?")
+_ALSO = re.compile(r"\s*(?:,|\band\b|\bor\b)\s*")
+_UNREAD = re.compile(r"\bthen\s+\w")
 LONGEST = 2000
 
 
@@ -71,7 +72,8 @@ def read_unit(text: str, lexicon: Lexicon, meant: Meant | None = None) -> Readin
     lower = " ".join(sentence.rstrip(".! ") + "." for sentence in kept).rstrip(".")
     conditional = bool(lexicon.condition.match(lexicon.leads.sub("", lower)))
     clauses = list(_clauses(lower, lexicon))
-    if not clauses:
+    unread = not lexicon.open_verbs and any(_UNREAD.search(rest) for _, rest in clauses)
+    if not clauses or unread:
         return Reading(Asks.UNKNOWN, conditional=conditional, meant=meant)
     demands: list[Demand] = []
     for verb, rest in clauses:
@@ -111,12 +113,13 @@ def _demands(verb: str, rest: str, told: str, lexicon: Lexicon, it: Phrase | Non
         return [Demand(verb, None, (), words, quoted(told), anchors(told), looking)]
     start = lexicon.start.search(rest)
     ranged = looking and bool(start or lexicon.range.search(rest))
-    rest = lexicon.range.sub(" ", lexicon.start.sub(" ", rest))
+    rest = lexicon.purpose.sub("", lexicon.range.sub(" ", lexicon.start.sub(" ", rest)))
     named, placed = parts(rest)
-    places = tuple((role, found) for role, place in placed if (found := phrase(place, lexicon)))
-    things: Sequence[Phrase | None] = [
-        found if found else it if named else None for found in (phrase(one, lexicon) for one in _ALSO.split(named))
-    ]
+    places = tuple((role, found) for role, text in placed for found in _phrases(text, lexicon))
+    things: Sequence[Phrase | None] = _phrases(named, lexicon) or [it if named else None]
+    if looking and verb in lexicon.places:  # one of the places will do
+        places = (*((TARGET, thing) for thing in things if thing), *places)
+        things = [None]
     demands = [
         Demand(
             verb,
@@ -132,6 +135,11 @@ def _demands(verb: str, rest: str, told: str, lexicon: Lexicon, it: Phrase | Non
         second = [d for d in demands if d.object and d.object.count > 1]
         demands += [replace(d, object=replace(d.object, other=True)) for d in second if d.object]
     return demands
+
+
+def _phrases(text: str, lexicon: Lexicon) -> list[Phrase]:
+    """The things of an enumeration."""
+    return [found for one in _ALSO.split(text) if (found := phrase(one, lexicon))]
 
 
 def _shared(demands: list[Demand]) -> list[Demand]:
