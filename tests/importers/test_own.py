@@ -17,6 +17,7 @@ from planroute.trace import (
     Finished,
     Observed,
     Planned,
+    Proposed,
     Revised,
     Stop,
     Trace,
@@ -104,6 +105,15 @@ def test_of_the_rollouts_only_the_chosen_one_is_the_episode():
         (0, "take mug 1", "You pick up the mug 1."),
         (1, "put mug 1 in/on desk 1", ""),
     ]
+
+
+def test_the_chosen_candidate_is_the_plan():
+    proposed = Proposed((("c1", "one", plan("a")), ("c2", "two", plan("b", "c"))))
+    trace = Trace([proposed, Chosen("c2", 2), Planned(Plan(()))])
+    assert [unit.id for unit in from_trace(trace).plans[-1].units] == ["b", "c"]
+    assert len(from_trace(trace).plans) == 1
+    trace = Trace([proposed, Chosen("c1", 2), Planned(plan("a", "d"))])
+    assert active(trace) == ["a", "d"]
 
 
 def test_a_failure_says_why():

@@ -17,6 +17,7 @@ from planroute.trace import (
     Finished,
     Observed,
     Planned,
+    Proposed,
     Revised,
     Trace,
     UnitStarted,
@@ -57,6 +58,7 @@ class _Reader:
 
     def __init__(self, chosen: set[str]) -> None:
         self._chosen = chosen
+        self._proposed: dict[str, tuple[PlanUnit, ...]] = {}
         self.plans: list[DeclaredPlan] = []
         self.actions: list[Action] = []
         self._active: list[PlanUnit] = []
@@ -80,9 +82,15 @@ class _Reader:
                 self._declare([*self._kept(), *self._tree()])
             case Collected():
                 self._collected.update(event.subgoals)
-                self._active = [*self._kept(), *event.plan.units]
+                kept = self._kept()
                 self._held.update(unit.id for unit in event.plan.units)
-                self._declare([*self._active, *self._tree()])
+                self._declare([*kept, *event.plan.units, *self._tree()])
+            case Proposed():
+                self._proposed = {identity: plan.units for identity, _, plan in event.candidates}
+            case Chosen():
+                units = self._proposed.get(event.candidate, ())
+                self._held.update(unit.id for unit in units)
+                self._declare([*self._kept(), *units])
             case UnitStarted():
                 self._held.add(event.unit)
             case Acted() if self._real(event.branch):
@@ -106,8 +114,9 @@ class _Reader:
         ]
 
     def _declare(self, units: list[PlanUnit]) -> None:
+        new = units != self._active
         self._active = units
-        if units:
+        if units and new:
             self.plans.append(DeclaredPlan(PlanUnit("plan", "", children=tuple(units)), before=len(self.actions)))
 
     def _observe(self, text: str) -> None:

@@ -35,7 +35,7 @@ def test_case(case):
     first = verdict.first_divergence
     assert {
         "order_preserved": verdict.order_preserved,
-        "plan_order_faithful": verdict.plan_order_faithful,
+        "in_order": verdict.in_order,
         "settled_by": verdict.settled_by,
         "completed": verdict.completed,
         "needed": verdict.needed,

@@ -23,7 +23,7 @@ def test_planted(case):
     assert verdict.first_divergence.unit in case.broken
     status = {unit.unit: unit.status for unit in verdict.units}[verdict.first_divergence.unit]
     assert status is (Status.OUT_OF_ORDER if case.fault == "swapped" else Status.MISSING)
-    assert verdict.plan_order_faithful is (case.fault != "swapped")
+    assert verdict.in_order is (case.fault != "swapped")
 
 
 def test_the_plants_cover_every_kind_and_lexicon():

@@ -37,7 +37,7 @@ def test_a_plan_is_faithful_to_its_own_rendering(name, seed):
     steps = made(name, seed)
     verdict = verify(units(steps), acts([step.action for step in steps]), lexicon(name))
     assert verdict.order_preserved is True
-    assert verdict.plan_order_faithful is True
+    assert verdict.in_order is True
     assert verdict.adherence == 1.0
     assert verdict.first_divergence is None
 
@@ -82,7 +82,7 @@ def test_two_swapped_actions_are_found_out_of_order(name, seed, data):
     texts[first : first + 2] = reversed(pair)
     verdict = verify(units(steps), acts(texts), lexicon(name))
     assert verdict.order_preserved is False
-    assert verdict.plan_order_faithful is False
+    assert verdict.in_order is False
     late = [unit.unit for unit in verdict.units if unit.status is Status.OUT_OF_ORDER]
     assert late in ([str(first)], [str(first + 1)])
 

@@ -180,7 +180,7 @@ def test_12_success_plays_no_part_in_the_order():
     verdict = home(plan("clean the mug", "put mug in desk"), acts(PUT, "clean mug 1 with sinkbasin 1"))
     assert statuses(verdict) == [("completed", 1), ("out_of_order", 0)]
     assert (verdict.first_divergence.unit, verdict.first_divergence.action) == ("2", 0)
-    assert (verdict.completed, verdict.order_preserved, verdict.plan_order_faithful) == (2, False, False)
+    assert (verdict.completed, verdict.order_preserved, verdict.in_order) == (2, False, False)
 
 
 # What a verdict says.
@@ -189,7 +189,7 @@ def test_12_success_plays_no_part_in_the_order():
 def test_a_missing_unit_names_the_action_that_went_on_without_it():
     verdict = home(plan("take mug", "clean mug", "put mug in desk"), acts(TAKEN, "look", PUT))
     assert (verdict.first_divergence.unit, verdict.first_divergence.action) == ("2", 2)
-    assert verdict.plan_order_faithful is True
+    assert verdict.in_order is True
     assert verdict.adherence == pytest.approx(2 / 3)
 
 

@@ -76,7 +76,7 @@ class Verdict:
     """The verdict on one plan.
 
     ``order_preserved`` is the paper's criterion: every needed unit is matched to an action, in declared order. It is
-    ``None`` where that cannot be told or does not apply. ``plan_order_faithful`` looks only at what was carried out:
+    ``None`` where that cannot be told or does not apply. ``in_order`` looks only at what was carried out:
     true where no completed unit came out of order, however many are missing.
     ``planned`` counts actionable units, ``needed`` those without alternatives that were not taken, ``completed`` the
     needed ones that some action completes, in order or not.
@@ -86,7 +86,7 @@ class Verdict:
     settled_by: SettledBy
     units: tuple[UnitVerdict, ...] = ()
     first_divergence: Divergence | None = None
-    plan_order_faithful: bool | None = None
+    in_order: bool | None = None
     planned: int = 0
     needed: int = 0
     completed: int = 0
@@ -95,6 +95,11 @@ class Verdict:
     mode_agreement: bool | None = None
     reason: str = ""
     lexicon: str = ""
+
+    @property
+    def plan_order_faithful(self) -> bool | None:
+        """The paper's name for ``order_preserved``."""
+        return self.order_preserved
 
     @property
     def adherence(self) -> float | None:

@@ -65,7 +65,7 @@ def verify_dispatched(
             if declared
             else f"executed {executed}, declaration not on record"
         )
-        return Verdict(ordered, "dispatch", mode_agreement=agreement, plan_order_faithful=ordered, reason=why)
+        return Verdict(ordered, "dispatch", mode_agreement=agreement, in_order=ordered, reason=why)
     if executed == Baseline.FLAT_REACT:
         return Verdict(None, "not_applicable", reason="no plan was given to the executor")
     if declared == Mode.SEARCH:
