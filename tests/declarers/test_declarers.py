@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from planroute.ask import wanted
 from planroute.calls import Sampling
 from planroute.declaration import Clip, Replanning, forced
 from planroute.declarers import Fixed, Hybrid, Natural
@@ -82,7 +83,8 @@ def test_the_model_sees_briefing_and_state_and_is_held_to_the_schema():
     system, user = (message.content for message in request.messages)
     assert GRID.briefing in system
     assert '"import_cap_mw": 1.1' in user
-    assert request.schema == policy_schema(GridFields, Policy).model_json_schema()
+    assert request.schema == wanted(policy_schema(GridFields, Policy))
+    assert set(request.schema["required"]) == set(request.schema["properties"])
     assert (request.sampling.temperature, request.draw, request.purpose) == (0.9, 3, "natural declaration")
     assert [type(event) for event in context.trace] == [ModelCalled]
 

@@ -104,7 +104,7 @@ def test_an_infrastructure_failure_counts_against_nobody():
     assert result["oracle"] == {"2": ["PREDEFINED"]}
     search = result["conditions"]["SEARCH"]
     assert (search["cost"], search["episodes"], search["infrastructure"], search["failed"]) == (6.0, 2, 1, 0)
-    assert search["failures"] == {"INFRASTRUCTURE": 1, ROW.failure: 1}
+    assert search["failure_counts"] == {"INFRASTRUCTURE": 1, ROW.failure: 1}
     assert [seed["regret"] for seed in search["per_seed"]] == [None, 2.0]
 
 

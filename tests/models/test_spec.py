@@ -54,13 +54,10 @@ def test_public_names() -> None:
         planroute.models.nothing  # noqa: B018
 
 
-def test_importing_is_quick_and_loads_nothing_heavy() -> None:
+def test_importing_loads_nothing_heavy() -> None:
     code = """
-import time; begun = time.perf_counter()
 import planroute.models
-took = time.perf_counter() - begun
 import sys
-assert took < 5, took
 from planroute.models import CachedModel, CallCache, ScriptedModel, open_model, cache_folder
 open_model("scripted/minimal"), open_model("embedded"), open_model("openai:m")
 heavy = {"openai", "xllamacpp", "numpy", "json_repair", "pydantic_settings"} & set(sys.modules)
