@@ -7,7 +7,7 @@ from typing import Any
 from planroute.errors import InputError
 from planroute.plan import Logic, PlanUnit
 
-EXCERPT = 600
+EXCERPT = 4000
 """Characters of an observation that are kept."""
 
 
