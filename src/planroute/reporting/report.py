@@ -19,14 +19,18 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from planroute.errors import StorageError
-from planroute.reporting import grid, sections, verdict
+from planroute.reporting import grid, sections, text, verdict
 from planroute.reporting.page import Page
 from planroute.reporting.reading import Run, read_run
 from planroute.reporting.wording import css, label
 
 REPORT = "report.html"
-PAGES: Mapping[str, Callable[[Run], Page]] = {"grid": grid.page}
-"""Who composes the page of each domain."""
+PAGES: Mapping[str, Callable[[Run], Page]] = {"grid": grid.page, "alfworld": text.page}
+"""Who composes the page of each domain; every text domain shares one."""
+ASSETS: Mapping[Callable[[Run], Page], tuple[tuple[str, ...], str]] = {
+    text.page: (("style.css", "text.css"), "text.js"),
+}
+"""Styles and script of a page, where it needs more than the common ones."""
 
 
 def write_report(folder: Path) -> Path:
@@ -50,8 +54,10 @@ def write_report(folder: Path) -> Path:
 def render_report(folder: Path) -> str:
     """Return the report of the run in ``folder``. Raises ``InputError`` where the run is missing or damaged."""
     run = read_run(folder)
-    page = PAGES.get(run.manifest.domain, _plain)(run)
-    style, script = _asset("style.css"), _asset("report.js")
+    compose = PAGES.get(run.manifest.domain, _plain)
+    page = compose(run)
+    styles, script_name = ASSETS.get(compose, (("style.css",), "report.js"))
+    style, script = "".join(map(_asset, styles)), _asset(script_name)
     return (
         _environment()
         .get_template("page.html.j2")
