@@ -1,6 +1,8 @@
 """A model from one line: what ``--model`` takes."""
 
 import os
+from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Final
 
@@ -15,6 +17,7 @@ FORMS: Final = (
     ("openai:MODEL", "MODEL at --base-url, PLANROUTE_BASE_URL or OpenAI"),
     ("http[s]://HOST/v1#MODEL", "MODEL at that OpenAI-compatible endpoint"),
     ("scripted/NAME", "a deterministic script: minimal, declare=MODE, garbage?seed=N, echo, slip=RATE"),
+    ("inspect:PROVIDER/MODEL", "MODEL through a provider of Inspect; needs the extra inspect"),
     ("recorded:PATH", "only the answers recorded in a call cache or its export"),
 )
 """Every form of a model's line, and what it stands for."""
@@ -44,6 +47,8 @@ def open_model(spec: str, *, base_url: str | None = None, cache_dir: str | Path 
 
         path, _, endpoint = rest.partition("#")
         return RecordedModel(path, endpoint or None)
+    if kind == "inspect" and "/" in rest:
+        return _through_inspect(rest, base_url)
     if kind == "openai" and rest:
         from planroute.models.live import LiveModel
 
@@ -55,6 +60,14 @@ def open_model(spec: str, *, base_url: str | None = None, cache_dir: str | Path 
         if model:
             return LiveModel(url, model)
     raise InputError(f"unknown model {_without_key(spec)!r}", hint="; ".join(f"{form}: {what}" for form, what in FORMS))
+
+
+def _through_inspect(name: str, base_url: str | None) -> Model:
+    """The adapter stands above this module and is loaded by its name, only where it is asked for."""
+    if find_spec("inspect_ai") is None:
+        raise InputError(f"inspect:{name} needs Inspect", hint="pip install 'planroute[inspect]'")
+    model: Model = import_module("planroute.inspect_.model").open_inspect(name, base_url)
+    return model
 
 
 def _without_key(spec: str) -> str:
