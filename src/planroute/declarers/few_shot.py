@@ -6,7 +6,7 @@ and the same single mode succeeds in both of two runs; those tasks are not score
 
 import json
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from planroute.ask import ask
 from planroute.calls import Sampling
@@ -78,7 +78,7 @@ class FewShot:
             FEW_SHOT.format(briefing=domain.briefing, modes=MODES, examples=examples),
             STATE.format(state=json.dumps(state.summary)),
             policy_schema(domain.fields, Policy),
-            sampling=self.sampling,
+            sampling=replace(self.sampling, seed=context.seed),
             draw=self.draw,
         )
         return declared_policy(domain, parsed)

@@ -78,7 +78,7 @@ class Natural:
             NATURAL.format(briefing=domain.briefing, modes=MODES),
             STATE.format(state=json.dumps(state.summary)),
             policy_schema(domain.fields, Policy),
-            sampling=self.sampling,
+            sampling=replace(self.sampling, seed=context.seed),
             draw=self.draw,
         )
         return declared_policy(domain, parsed)

@@ -4,7 +4,7 @@ Source: Planning-as-Routing, RQ4 and appendix K (TSR@k).
 """
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from pydantic import Field
 
@@ -47,7 +47,7 @@ class Ranked:
             RANKED.format(briefing=domain.briefing, modes=MODES),
             STATE.format(state=json.dumps(state.summary)),
             policy_schema(domain.fields, Ranking),
-            sampling=self.sampling,
+            sampling=replace(self.sampling, seed=context.seed),
             draw=self.draw,
         )
         given = parsed.value.ranking

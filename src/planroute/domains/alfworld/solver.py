@@ -6,6 +6,7 @@ It knows no hidden state and no planner: it looks in likely places first, rememb
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import zip_longest
 from typing import Any, Final
 
 FINISHED: Final = "finished"
@@ -128,7 +129,7 @@ class AlfworldSolver:
         subgoals: list[str] = []
         part: list[str] = []
         left = self._left(goal, memory)
-        for step, following in zip(left, [*left[1:], ""], strict=True):
+        for step, following in zip_longest(left, left[1:], fillvalue=""):
             part.append(step)
             if not following or step.startswith("put") or following.startswith(("put", "find and use")):
                 subgoals.append(" then ".join(part))

@@ -4,6 +4,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, create_model
 
+from planroute.ask import wanted
 from planroute.domains.text.fields import MOST_STEPS
 
 FINISHED = "finished"
@@ -38,7 +39,7 @@ class Act(BaseModel):
 def act_schema(choices: tuple[str, ...]) -> dict[str, Any]:
     """JSON schema of an action; with ``choices`` an engine that can allows nothing else."""
     if not choices:
-        return Act.model_json_schema()
+        return wanted(Act)
     chosen: Any = Literal[choices]
     model = create_model("Act", __base__=Act, action=(chosen, Field(description="one of these")))
-    return model.model_json_schema()
+    return wanted(model)

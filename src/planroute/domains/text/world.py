@@ -5,6 +5,7 @@ Source: Planning-as-Routing 3.1 and appendices B and D. One act-observe loop ser
 
 import json
 from collections.abc import Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -27,8 +28,8 @@ class Limits:
     """Bounds of an episode, equal for all conditions.
 
     ``steps`` bounds the actions of one course (each rollout is a course of its own), ``steps_per_unit`` the actions on
-    one unit, ``units`` a plan's length, ``rounds`` how often a task is cut into subgoals again, and ``idle_units`` the
-    units in a row that end without any action: whoever plans on without acting is stopped there.
+    one unit, ``units`` a plan's length, ``rounds`` how often a task is cut into subgoals, and ``idle_units`` the units
+    in a row without any action after which a plan is not made anew: whoever plans on without acting is stopped there.
     """
 
     steps: int = 50
@@ -58,21 +59,22 @@ class TextWorld:
     def __init__(self, task: TextTask, context: Context) -> None:
         self.task = task
         self.context = context
-        self.course = Course.start(task.open(), task.limits.steps)
         self.sampling = replace(task.sampling, seed=context.seed)
         self._declared = TextFields()
-        self._environments: list[Environment] = [self.course.environment]
+        self._environments: list[Environment] = []
+        self.course = self._start()
         self._plans = 0
         self._rounds = 0
         self._candidates = 0
         self._idle = 0
+        self._decomposed_at = -1
 
     # -- state ---------------------------------------------------------------------------------------------------
 
     @property
     def done(self) -> bool:
-        """Whether the environment ended the episode, no step is left, or nobody acts any more."""
-        return self.course.done or self._idle >= self.task.limits.idle_units
+        """Whether the environment ended the episode, or no step is left."""
+        return self.course.done
 
     def state(self) -> State:
         """Goal, history and what may be done now."""
@@ -99,26 +101,31 @@ class TextWorld:
         return self._as_plan(declared or await self._steps("plan", "plan", state))
 
     async def revise(self, rest: Plan, observation: Observation) -> Plan:
-        """Ask for the steps that are still to do."""
+        """Ask for the steps that are still to do; there are none for one who only plans and does not act."""
+        if self._idle >= self.task.limits.idle_units:
+            return Plan(())
         left = json.dumps([unit.text for unit in rest.units])
         return self._as_plan(await self._steps("revision", "revise", self.state(), rest=left))
 
     async def decompose(self, state: State, depth: int) -> Sequence[Stage]:
-        """Take the declared subgoals, or ask for subgoals: one stage each, worked on one after another."""
-        if self._rounds >= self.task.limits.rounds:
+        """Take the declared subgoals, or ask for subgoals: one stage each, worked on one after another.
+
+        A declared subgoal without steps is planned by its worker. Cutting again without having acted brings nothing.
+        """
+        if self._rounds >= self.task.limits.rounds or self._decomposed_at == len(self.course.turns):
             return ()
         self._rounds += 1
-        declared = [section for section in self._take_declared() if section.steps]
-        if declared:
-            parts = [(section.title or section.steps[0], section.steps) for section in declared]
-        else:
+        self._decomposed_at = len(self.course.turns)
+        declared = [(" ".join(section.title.split()), _clean(section.steps)) for section in self._take_declared()]
+        parts = [(title or steps[0], steps) for title, steps in declared if title or steps]
+        if not parts:
             question = self._question("decompose", state.summary)
             parsed = await ask(
                 self.context, "decomposition", self._system(), question, Subgoals, sampling=self.sampling
             )
             parts = [(text, []) for text in _clean(parsed.value.subgoals)]
         return tuple(
-            (Subgoal(f"g{self._rounds}.{number}", title, payload=_clean(steps)),)
+            (Subgoal(f"g{self._rounds}.{number}", title, payload=steps),)
             for number, (title, steps) in enumerate(parts[: self.task.limits.units], 1)
         )
 
@@ -127,14 +134,23 @@ class TextWorld:
         return Plan(tuple(unit for part in parts for unit in part.units))
 
     async def propose(self, state: State, k: int) -> Sequence[Candidate]:
-        """Declared alternatives first, then asked-for ones, until ``k`` are distinct or asking brings nothing new."""
+        """Declared alternatives first, then asked-for ones, until ``k`` are distinct or ``2 k`` were asked for.
+
+        What cannot be read is charged, recorded and passed over. Raises ``ReplyError`` where no answer holds a step.
+        """
         plans = [steps for section in self._take_declared() if (steps := _clean(section.steps))]
         plans = _distinct(plans)[:k]
         for draw in range(2 * k):
             if len(plans) >= k:
                 break
-            others = json.dumps(plans)
-            plans = _distinct([*plans, await self._steps("proposal", "propose", state, draw=draw, others=others)])
+            try:
+                steps = await self._steps("proposal", "propose", state, draw=draw, others=json.dumps(plans))
+            except ReplyError as error:
+                self.context.trace.append(Failed(type(error).__name__, error.message, f"proposal {draw + 1}"))
+            else:
+                plans = _distinct([*plans, steps])
+        if not plans:
+            raise ReplyError(f"none of {2 * k} proposals holds a step")
         candidates = []
         for steps in plans:
             self._candidates += 1
@@ -144,18 +160,16 @@ class TextWorld:
 
     async def rollout(self, candidate: Candidate) -> Rollout:
         """Carry out the candidate in an environment of its own."""
-        environment = self.task.open()
-        self._environments.append(environment)
-        course = Course.start(environment, self.task.limits.steps, branch=candidate.id)
+        course = self._start(candidate.id)
         for unit in candidate.plan.units:
             if course.done:
                 break
             await self._work(course, unit)
-        environment.close()
+        course.environment.close()
         return Rollout(candidate.id, evidence=_transcript(course), payload=course)
 
     async def choose(self, rollouts: Sequence[Rollout]) -> int:
-        """The highest score of the rubric judge, who sees goal, plan and transcript; the first of equals."""
+        """The highest score of the rubric judge, who sees goal and transcript; the first of equals."""
         scores = []
         for rollout in rollouts:
             try:
@@ -199,11 +213,21 @@ class TextWorld:
         return Outcome(self.course.success, {"steps": executed, "success": float(self.course.success)})
 
     async def aclose(self) -> None:
-        """Close every environment that the episode opened."""
-        for environment in self._environments:
-            environment.close()
+        """Close every environment that the episode opened, also where closing one fails."""
+        with ExitStack() as closing:
+            for environment in self._environments:
+                closing.callback(environment.close)
 
     # -- helpers -------------------------------------------------------------------------------------------------
+
+    def _start(self, branch: str | None = None) -> Course:
+        environment = self.task.open()
+        self._environments.append(environment)
+        try:
+            return Course.start(environment, self.task.limits.steps, branch)
+        except Exception:
+            environment.close()
+            raise
 
     async def _work(self, course: Course, unit: PlanUnit) -> bool:
         for _ in range(self.task.limits.steps_per_unit):
