@@ -15,13 +15,16 @@ from planroute.trace import Acted, Chosen, Dispatched, Observed, Proposed, Rolle
 def process_metrics(trace: Trace, words: str | None) -> dict[str, float | None]:
     """Return ``plan_order_faithful``, ``adherence``, the unit counts and ``candidates`` of an episode.
 
-    ``words`` names the lexicon of the domain's actions, ``None`` the one that knows most of them. A measure that does
-    not apply (no plan, alternatives without an order) is ``None``.
+    ``order_by_evidence`` is what the actions say about the order of what was carried out, whoever settled
+    ``plan_order_faithful``: where the two differ, the verifier and the dispatch record disagree. ``words`` names the
+    lexicon of the domain's actions, ``None`` the one that knows most of them. A measure that does not apply (no plan,
+    alternatives without an order) is ``None``.
     """
     dispatched = trace.of(Dispatched)
     rolled_out = len(trace.of(RolledOut))
     result: dict[str, float | None] = {
         "plan_order_faithful": None,
+        "order_by_evidence": None,
         "adherence": None,
         "units_needed": None,
         "units_completed": None,
@@ -39,6 +42,8 @@ def process_metrics(trace: Trace, words: str | None) -> dict[str, float | None]:
     if plan:
         matched = verify(plan, trajectory.actions, vocabulary)
         result["adherence"] = matched.adherence
+        if matched.in_order is not None:
+            result["order_by_evidence"] = float(matched.in_order)
         result["units_needed"], result["units_completed"] = float(matched.needed), float(matched.completed)
     return result
 

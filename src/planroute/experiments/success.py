@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from planroute.episode import EpisodeRow
+from planroute.evaluation.attribution import attribute, forced_matrix
 from planroute.experiments.compare import ordered
 from planroute.streams import stream
 
@@ -19,13 +20,16 @@ RESAMPLES = 5000
 def summarise_success(rows: Sequence[EpisodeRow]) -> dict[str, Any]:
     """Return ``conditions``: success rate and interval, means of cost and process metrics, and ``per_episode``.
 
-    Episodes that an infrastructure failure ended are counted apart and left out of every mean; every other failure
-    counts as a failure of the task.
+    Failures are attributed across the handoff, with the forced modes among ``rows`` as the matrix. Episodes that an
+    infrastructure failure ended are counted apart and left out of every mean; every other failure counts as a failure
+    of the task.
     """
     conditions: dict[str, Any] = {}
+    matrix = forced_matrix(rows)
     for condition in ordered(row.condition for row in rows):
         mine = [row for row in rows if row.condition == condition]
         counted = [row for row in mine if row.status != "infrastructure"]
+        blamed = [attribute(row, matrix) for row in mine]
         successes = {row.task: [float(bool(r.success)) for r in counted if r.task == row.task] for row in counted}
         conditions[condition] = {
             "success_rate": _mean([float(bool(row.success)) for row in counted]),
@@ -42,6 +46,7 @@ def summarise_success(rows: Sequence[EpisodeRow]) -> dict[str, Any]:
             "steps": _mean([row.metrics.get("steps") for row in counted]),
             "declared": _counts([row.declared for row in mine if row.declared]),
             "failures": _counts([row.failure for row in mine]),
+            "attribution": _counts([one.label for one in blamed]),
             "episodes": len(mine),
             "failed": sum(row.status == "failed" for row in mine),
             "infrastructure": len(mine) - len(counted),
@@ -53,6 +58,9 @@ def summarise_success(rows: Sequence[EpisodeRow]) -> dict[str, Any]:
                     "status": row.status,
                     "stop": row.stop,
                     "failure": row.failure,
+                    "attribution": one.label,
+                    "attribution_why": one.why,
+                    "attribution_also": list(one.also),
                     "declared": row.declared,
                     "executed": row.executed,
                     "interactions": _spent(row, "interactions"),
@@ -60,7 +68,7 @@ def summarise_success(rows: Sequence[EpisodeRow]) -> dict[str, Any]:
                     "plan_order_faithful": row.metrics.get("plan_order_faithful"),
                     "adherence": row.metrics.get("adherence"),
                 }
-                for row in mine
+                for row, one in zip(mine, blamed, strict=True)
             ],
         }
     return {"conditions": conditions}
