@@ -33,7 +33,7 @@ def process_metrics(trace: Trace, words: str | None) -> dict[str, float | None]:
     if not dispatched:
         return result
     trajectory = from_trace(own_course(trace))
-    plan = _chosen_plan(trace) or (trajectory.plans[-1].units if trajectory.plans else ())
+    plan = chosen_plan(trace) or (trajectory.plans[-1].units if trajectory.plans else ())
     vocabulary = lexicon(words) if words else None
     record = dispatched[-1]
     settled = verify_dispatched(record.declared, record.executed, plan, trajectory.actions, vocabulary)
@@ -57,7 +57,8 @@ def own_course(trace: Trace) -> Trace:
     )
 
 
-def _chosen_plan(trace: Trace) -> Sequence[PlanUnit]:
+def chosen_plan(trace: Trace) -> Sequence[PlanUnit]:
+    """Return the units of the alternative that was adopted; none where there was no choice."""
     chosen = trace.of(Chosen)
     if not chosen:
         return ()

@@ -2,7 +2,7 @@
 
 import typer
 
-from planroute.cli import compare, compare_alfworld, declare, demo, doctor, grid, report, verify
+from planroute.cli import compare, compare_alfworld, declare, demo, doctor, grid, judge, report, verify
 
 app = typer.Typer(
     name="planroute",
@@ -20,6 +20,7 @@ app.add_typer(compare.app, name="compare")
 app.add_typer(declare.app, name="declare")
 app.add_typer(grid.app, name="grid")
 app.command("verify")(verify.verify)
+app.command("judge")(judge.judge)
 app.command("report")(report.report)
 app.command("doctor")(doctor.doctor)
 
