@@ -33,6 +33,9 @@ def grid(
     seed: Annotated[int, typer.Option(help="Seed of forecast and sampling.", min=0)] = 7,
     draw: Annotated[int, typer.Option(help="Repeated declarations of one state: which one.", min=0)] = 0,
     deadline: Annotated[float | None, typer.Option(help="Decision deadline in s.", min=0)] = None,
+    critic: Annotated[
+        bool, typer.Option("--critic", help="Have the model review what the gate admitted: approval, risk, intensity.")
+    ] = False,
     strict: Annotated[bool, typer.Option("--strict", help="Refuse what breaks a static rule; do not repair.")] = False,
     model: ModelSpec = None,
     base_url: BaseUrl = None,
@@ -48,10 +51,11 @@ def grid(
     from planroute.calls import ModelReply, ModelRequest, Sampling
     from planroute.cli.setting import declarer_from, opened_model, run, scenario_from
     from planroute.cli.show import print_json
-    from planroute.declaration import Declaration
     from planroute.declarers import Natural
     from planroute.domains.grid import GridDomain
-    from planroute.gate import Gate
+    from planroute.domains.grid.critic import Review, review
+    from planroute.errors import InputError
+    from planroute.gate import Gate, GateRecord
     from planroute.ledger import Ledger
     from planroute.models.metered import MeteredModel
     from planroute.protocols import Context, Declarer, Model, State
@@ -68,31 +72,52 @@ def grid(
         async def aclose(self) -> None:
             return None
 
+    if critic and (model is None or reply is not None):
+        raise InputError("--critic needs a language model that is asked", hint="name one with --model, without --reply")
     text = _read(reply) if reply is not None else ""
     sampling = Sampling(temperature=temperature, max_tokens=max_tokens)
     domain = GridDomain({"nominal": scenario_from(scenario, factors)}, sampling)
     task = domain.tasks()[0]
     ledger = Ledger()
 
-    async def declared(language_model: Model | None, who: Declarer) -> tuple[State, Declaration]:
+    gate = Gate(deadline, repair=not strict)
+
+    async def declared(language_model: Model | None, who: Declarer) -> tuple[State, GateRecord, Review | None]:
         metered = MeteredModel(language_model, ledger) if language_model else None
         context = Context(seed, Trace(), ledger, metered)
         state = await domain.state_at(task, context, hour)
-        return state, await who.declare(domain, task, state, context)
+        record = gate.admit(await who.declare(domain, task, state, context))
+        if not critic or record.admitted is None:
+            return state, record, None
+        cost = gate.costs.longest(record.admitted)
+        _, answer = await review(context, state, record.admitted, deadline_s=deadline, cost_s=cost, sampling=sampling)
+        return state, record, answer
 
     with opened_model(None if reply is not None else model, base_url, cache, no_cache) as language_model:
         if reply is not None:
-            state, declaration = run(declared(Given(), Natural(sampling, draw)))
+            state, record, answer = run(declared(Given(), Natural(sampling, draw)))
         else:
             who = declarer_from(declarer, mode, sampling, has_model=language_model is not None, draw=draw)
-            state, declaration = run(declared(language_model, who), language_model)
-    record = Gate(deadline, repair=not strict).admit(declaration)
+            state, record, answer = run(declared(language_model, who), language_model)
+    declaration = record.declared
     total = ledger.total
     if json:
         spent = {"model_calls": total.model_calls, "tokens": total.tokens}
-        print_json({"state": state.summary, "declaration": asdict(declaration), "gate": asdict(record), "spent": spent})
+        critique = answer.model_dump(mode="json") if answer else None
+        print_json(
+            {
+                "state": state.summary,
+                "declaration": asdict(declaration),
+                "gate": asdict(record),
+                "critic": critique,
+                "spent": spent,
+            }
+        )
     else:
         _print(state.summary, declaration, record.action, record.why, record.admitted)
+        if answer is not None:
+            verdict = "approves" if answer.approve else "does not approve"
+            typer.echo(f"Critic:   {verdict}, risk {answer.risk}, intensity {answer.intensity:.3f}")
     if record.admitted is None:
         raise typer.Exit(1)
 
