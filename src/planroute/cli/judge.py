@@ -128,6 +128,8 @@ def read_cases(
     cases: list[Case] = []
     faults: list[str] = []
     for file in files:
+        if limit is not None and len(cases) >= limit:
+            break
         try:
             data = sys.stdin.buffer.read() if file == "-" else Path(file).read_bytes()
             found = read(data, "standard input" if file == "-" else Path(file).name, form)
