@@ -1,6 +1,7 @@
 """The page of a text domain's run: verdict, success and cost, one trajectory at a time, declarations, provenance."""
 
 import dataclasses
+import sys
 from collections.abc import Mapping, Sequence
 from typing import Any
 from zlib import crc32
@@ -21,6 +22,15 @@ COUNTS = (
     "Interactions count every action on an environment, those of a search’s rollouts included. A budget of calls, "
     "tokens or actions is the same for every condition."
 )
+MOST_NAMES = 240
+"""Characters of the names of the episodes that share a declaration."""
+BOUNDS = {
+    "judge": "judge of rollouts",
+    "limits": "limits of an episode",
+    "sampling": "sampling",
+    "prompts": "version of the prompts",
+}
+"""What the facts of a task may say about how every episode of it was run."""
 
 Key = tuple[str, str, int]
 
@@ -76,12 +86,13 @@ def _keep(run: Run, outcomes: Mapping[Key, bool | None]) -> Kept:
     """All trajectories where they fit, else every failed one first and a fixed sample of the others."""
     failed = [cell for cell in run.cells if outcomes[_key(cell)] is False]
     others = [cell for cell in run.cells if outcomes[_key(cell)] is not False]
+    blamed = text_verdict.attributions(run)
     packer = Packer()
     packed: dict[Key, Any] = {}
     views: dict[Key, View] = {}
     for cell in (*failed[:1], *_sampled(failed[1:]), *_sampled(others)):
-        shown = view(cell, outcomes[_key(cell)])
-        leaves = packer.pack(shown.leaves(), LIMIT if packed else 2 * LIMIT)
+        shown = view(cell, outcomes[_key(cell)], blamed.get(_key(cell), ""))
+        leaves = packer.pack(shown.leaves(), LIMIT if packed else sys.maxsize)
         if leaves is None:
             break
         packed[_key(cell)], views[_key(cell)] = leaves, shown
@@ -147,7 +158,18 @@ def _declared(run: Run) -> Section:
     """The common section, with declared plans in words and without messages: those stand in the trajectories."""
     cells = [dataclasses.replace(cell, row=_worded(cell.row)) for cell in run.cells]
     common = sections.declared(dataclasses.replace(run, cells=cells))
-    return dataclasses.replace(common, values={**common.values, "messages": [], "messages_left": 0, "evaluations": 0})
+    cards = {
+        name: [dataclasses.replace(card, cases=_shortened(card.cases)) for card in common.values[name]]
+        for name in ("cards", "forced")
+    }
+    return dataclasses.replace(
+        common, values={**common.values, **cards, "messages": [], "messages_left": 0, "evaluations": 0}
+    )
+
+
+def _shortened(names: str) -> str:
+    """Names of episodes, without what is beyond a few lines."""
+    return names if len(names) <= MOST_NAMES else f"{names[:MOST_NAMES].rpartition(', ')[0]} and others"
 
 
 def _worded(row: Row) -> Row:
@@ -172,14 +194,20 @@ def _part(part: Any) -> str:
 
 
 def _made(run: Run) -> Section:
-    """The common section; judge, limits and sampling of the tasks come first, once where all tasks share them."""
+    """The common section, with what bounds every episode in words; once where all tasks share it."""
     common = sections.how_made(run, [INTERVALS, COUNTS], [])
-    shared = []
-    for name in ("judge", "limits", "sampling", "prompts"):
-        found = {_written(facts.get(name)) for facts in run.manifest.facts.values() if facts.get(name) is not None}
+    config = run.manifest.config
+    words = {name.replace("_", " "): _written(value) for name, value in config.items()}
+    if "judge_model" in config and config["judge_model"] is None:
+        words["judge model"] = "none of its own: the language model judges itself"
+    facts = [(name, words.get(name, text) if name != "conditions" else text) for name, text in common.values["facts"]]
+    if not any(name in config for name in ("budget", "most_calls", "most_tokens")):
+        facts.append(("budget of calls and tokens", "not recorded"))
+    for name, what in BOUNDS.items():
+        found = {_written(given.get(name)) for given in run.manifest.facts.values() if given.get(name) is not None}
         if found:
-            shared.append((f"{name} of the tasks", "; ".join(sorted(found))))
-    return dataclasses.replace(common, values={**common.values, "facts": [*common.values["facts"], *shared]})
+            facts.append((what, "; ".join(sorted(found))))
+    return dataclasses.replace(common, values={**common.values, "facts": facts})
 
 
 def _written(value: Any) -> str:

@@ -53,6 +53,8 @@ class Course:
     idle: int = 0
     tried: dict[str, int] = field(default_factory=dict)
     """Actions of each candidate."""
+    unread: str = ""
+    """Why the answer could not be read that should have named the next action."""
 
     @property
     def linked(self) -> bool:
@@ -66,6 +68,8 @@ def read_course(cell: Cell, reached: bool) -> Course:
     chosen = next((e.candidate for e in reversed(found) if isinstance(e, ev.Chosen)), None)
     course = Course(chosen=chosen, reached=reached)
     for event in found:
+        if not isinstance(event, ev.Acted):
+            _tell_unread(course)
         if isinstance(event, ev.Acted | ev.Observed):
             _turn(course, event)
         elif isinstance(event, ev.UnitStarted):
@@ -78,6 +82,7 @@ def read_course(cell: Cell, reached: bool) -> Course:
                 course.steps[-1].closed = True
         else:
             _between(course, event)
+    _tell_unread(course)
     if chosen is not None:
         course.order += _passed(course, chosen)
     texts = course.plans.texts()
@@ -108,7 +113,9 @@ def _turn(course: Course, event: ev.Acted | ev.Observed) -> None:
         course.actions += 1
         flag = "" if event.admissible else "not executed"
         course.idle += not event.admissible
-        last.deeds.append(Deed(str(course.actions), cut(event.action), flag=flag))
+        words = cut(event.action).strip() or f"({course.unread or 'no words'})"
+        course.unread = ""
+        last.deeds.append(Deed(str(course.actions), words, flag=flag))
     else:
         _answer(course, event)
 
@@ -142,9 +149,18 @@ def _between(course: Course, event: Part) -> None:
             course.steps.append(Step("note", f"Cut into subgoals again. {plans.blocks[-1].note}".strip()))
     elif isinstance(event, ev.Proposed):
         plans.proposed(event)
+    elif isinstance(event, ev.Failed) and event.where == "action":
+        course.unread = cut(f"{event.error}: {event.message}")
     elif isinstance(event, ev.Failed):
         where = f" ({event.where})" if event.where else ""
         course.steps.append(Step("trouble", cut(f"{event.error}{where}: {event.message}")))
+
+
+def _tell_unread(course: Course) -> None:
+    """Say that an answer could not be read, where no action stands for it."""
+    if course.unread:
+        course.steps.append(Step("trouble", course.unread))
+        course.unread = ""
 
 
 def _passed(course: Course, chosen: str) -> Sequence[str]:

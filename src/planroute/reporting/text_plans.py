@@ -64,6 +64,8 @@ class Plans:
     def revised(self, plan: PlanOf, after: str | None) -> None:
         """Take the rest of the plan as it was made anew, and say how it differs."""
         self.revisions += 1
+        if self.blocks and self.blocks[0].kind == "plan":
+            self.blocks[0].title = "The plan as made first"
         left = [line.text for line in self._rest()]
         self._replace()
         lines = list(flat(plan.units))

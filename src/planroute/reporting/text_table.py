@@ -8,7 +8,7 @@ from markupsafe import Markup
 from planroute.modes import Baseline
 from planroute.reporting.reading import Run
 from planroute.reporting.svg import Scale, line, tag, text
-from planroute.reporting.text_verdict import Score, best, fixed, overlap, points, scores, span
+from planroute.reporting.text_verdict import Score, best, fixed, overlap, points, scores, span, together
 from planroute.reporting.wording import css, label, listed, number, percent, prose
 
 Outcomes = Mapping[tuple[str, str, int], bool | None]
@@ -153,7 +153,7 @@ def figures(run: Run) -> list[tuple[str, str, str]]:
     top = best(found)
     if not top:
         return []
-    who = listed([prose(score.name) for score in top])
+    who = together(top, found)
     inside = f"95 % interval {span(top[0])}" if span(top[0]) else "no interval: one task"
     shown = [(percent(top[0].rate), f"highest success: {who}", inside)]
     routed, modes = best([s for s in found if s.name in run.routed]), fixed(run, found)

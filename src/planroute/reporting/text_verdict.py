@@ -3,12 +3,14 @@
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from planroute.modes import MODES, Baseline
 from planroute.reporting.reading import Row, Run
 from planroute.reporting.verdict import known
 from planroute.reporting.wording import capital, counted, listed, number, percent, prose
 
+Key = tuple[str, str, int]
 TIE = 1e-9
 
 
@@ -76,20 +78,33 @@ def _interval(value: object) -> tuple[float, float] | None:
     return None
 
 
-def successes(run: Run) -> dict[tuple[str, str, int], bool | None]:
+def successes(run: Run) -> dict[Key, bool | None]:
     """By condition, task and seed: whether the goal was reached; None where that does not count or is not known."""
-    found: dict[tuple[str, str, int], bool | None] = {}
-    for name, table in run.result.conditions.items():
-        listed_ = table.get("per_episode")
-        for entry in listed_ if isinstance(listed_, list) else ():
-            if isinstance(entry, Mapping):
-                value = entry.get("success")
-                if isinstance(value, bool):
-                    found[name, str(entry.get("task")), _seed(entry.get("seed"))] = value
-    return {_key(row): _success(row, found.get(_key(row))) for row in run.rows}
+    said = {key: entry.get("success") for key, entry in _episodes(run).items()}
+    return {_key(row): _success(row, said.get(_key(row))) for row in run.rows}
 
 
-def _key(row: Row) -> tuple[str, str, int]:
+def attributions(run: Run) -> dict[Key, str]:
+    """Whose failure an episode was, and why, where the run's table says so."""
+    found = {}
+    for key, entry in _episodes(run).items():
+        whose, why = entry.get("attribution"), entry.get("attribution_why")
+        if isinstance(whose, str) and whose not in ("", "NONE"):
+            found[key] = whose.lower().replace("_", " ") + (f" ({why})" if isinstance(why, str) and why else "")
+    return found
+
+
+def _episodes(run: Run) -> dict[Key, Mapping[str, Any]]:
+    """What the table holds of each episode."""
+    return {
+        (name, str(entry.get("task")), _seed(entry.get("seed"))): entry
+        for name, table in run.result.conditions.items()
+        for entry in (table["per_episode"] if isinstance(table.get("per_episode"), list) else ())
+        if isinstance(entry, Mapping)
+    }
+
+
+def _key(row: Row) -> Key:
     return row.condition, row.task, row.seed
 
 
@@ -97,11 +112,11 @@ def _seed(value: object) -> int:
     return value if isinstance(value, int) else -1
 
 
-def _success(row: Row, said: bool | None) -> bool | None:
+def _success(row: Row, said: object) -> bool | None:
     """As the run's table says; an episode that counts and of which nothing is said has not succeeded."""
     if not row.counts:
         return None
-    return said if said is not None else (row.metrics.get("success") or 0.0) >= 1
+    return said if isinstance(said, bool) else (row.metrics.get("success") or 0.0) >= 1
 
 
 def best(found: Sequence[Score]) -> list[Score]:
@@ -131,6 +146,11 @@ def span(score: Score) -> str:
     return f"{low} to {high} %"
 
 
+def together(some: Sequence[Score], found: Sequence[Score]) -> str:
+    """Conditions in words."""
+    return "all conditions" if len(some) == len(found) > 3 else listed([prose(score.name) for score in some])
+
+
 def points(one: Score, other: Score) -> str:
     """The difference in points, rounded as both are shown."""
     gap = 100 * abs((one.rate or 0.0) - (other.rate or 0.0))
@@ -148,7 +168,7 @@ def sentence(run: Run) -> str:
 
 
 def _lead(found: Sequence[Score], top: Sequence[Score]) -> str:
-    first, names = top[0], listed([prose(score.name) for score in top])
+    first, names = top[0], together(top, found)
     if len(found) == 1:
         return f"only {names} was run: {_rate(first)}"
     if len(top) == len(found) and first.rate == 0:
@@ -198,13 +218,13 @@ def _in(first: Score, top: Sequence[Score]) -> str:
 
 
 def _short(score: Score) -> str:
-    return f"{percent(score.rate)}{f', {span(score)}' if span(score) else ''}"
+    return f"{percent(score.rate)}{f' [{span(score)}]' if span(score) else ''}"
 
 
 def _routed(run: Run, found: Sequence[Score]) -> list[str]:
     routed = best([score for score in found if score.name in run.routed])
     ahead = fixed(run, found)
-    if not routed:
+    if not routed or not any(score.rate for score in found):
         return []
     mine, name = routed[0], prose(routed[0].name)
     several = f" (the best of {len(run.routed)} routed conditions)" if len(run.routed) > 1 else ""
@@ -217,7 +237,7 @@ def _routed(run: Run, found: Sequence[Score]) -> list[str]:
     if abs(gap) <= TIE:
         return [f"{name}{several} equals {modes} ({percent(mine.rate)})"]
     verb = "beats" if gap > 0 else "trails"
-    touch = {True: ", and their intervals overlap", False: ", and their intervals do not overlap", None: ""}
+    touch = {True: "; their intervals overlap", False: "; their intervals do not overlap", None: ""}
     rates = f"{_short(mine)} against {_short(rival)}"
     return [f"{name}{several} {verb} {modes}, by {points(mine, rival)} ({rates}{touch[overlap(mine, rival)]})"]
 
@@ -228,8 +248,8 @@ def _price(run: Run, found: Sequence[Score], top: Sequence[Score]) -> str:
     priced = list({s.name: s for s in wanted if s.values.get("model_calls") is not None}.values())
     if not priced:
         return ""
-    parts = [f"{prose(s.name)} {number(s.values['model_calls'])} calls and {number(s.tokens)} tokens" for s in priced]
-    return f"an episode cost {listed(parts)}"
+    parts = [f"{number(s.values['model_calls'])} and {number(s.tokens)} ({prose(s.name)})" for s in priced]
+    return f"calls and tokens of an episode: {', '.join(parts)}"
 
 
 def cautions(run: Run) -> list[str]:

@@ -44,8 +44,11 @@ class View:
         return [self.outcome, self.ended, self.facts, self.said, self.plans, self.steps]
 
 
-def view(cell: Cell, success: bool | None) -> View:
-    """The trajectory of ``cell``. Raises ``InputError`` for a trace of another form."""
+def view(cell: Cell, success: bool | None, attribution: str = "") -> View:
+    """The trajectory of ``cell``, with whose failure the run's table says it was.
+
+    Raises ``InputError`` for a trace of another form.
+    """
     course = read_course(cell, reached=success is True)
     where, what = divergence(course)
     loose = next((s for s in course.steps if s.deeds and s.unit is None), None) if course.linked else None
@@ -55,7 +58,7 @@ def view(cell: Cell, success: bool | None) -> View:
     return View(
         outcome="unknown" if success is None else "success" if success else "failure",
         ended=_ended(row, success),
-        facts=_facts(row, course),
+        facts=[*_facts(row, course), *([["attributed to", cut(attribution)]] if attribution else [])],
         said=_said(row, course, where, what, loose),
         plans=[_block(course, block, where) for block in course.plans.blocks],
         steps=[_step(course, step, where, loose) for step in course.steps],
@@ -109,7 +112,8 @@ def _said(row: Row, course: Course, where: str | None, what: str, loose: Step | 
     needed, completed = row.metrics.get("units_needed"), row.metrics.get("units_completed")
     if needed is not None and completed is not None and completed < needed:
         by = f" By the actions, {number(completed)} of {number(needed)} units were carried out."
-        return ["", f"The trace alone shows no divergence: whoever executed called every unit finished.{by}"]
+        why = "each unit was called finished" if course.order and course.chosen is None else "each unit got an action"
+        return ["", f"The trace alone shows no divergence, since {why}.{by}"]
     return ["", "The trace shows no divergence."]
 
 
