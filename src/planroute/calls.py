@@ -36,6 +36,28 @@ class Sampling:
 
 
 @dataclass(frozen=True, slots=True)
+class GenerationProfile:
+    """How a backbone generates: fixed across the conditions of a comparison and stored with the run.
+
+    ``max_new_tokens`` bounds one turn, thinking and answer together; a model that thinks gets at least
+    ``thinking_floor``. ``tool_policy`` is ``none``: actions are answers, not tool calls.
+    Source: Planning-as-Routing, appendix D (32,768 new tokens a turn, 16,384 at least for thinking models).
+    """
+
+    temperature: float = 0.2
+    top_p: float = 1.0
+    max_new_tokens: int = 32_768
+    thinking: bool | None = None
+    thinking_floor: int = 16_384
+    tool_policy: str = "none"
+
+    def sampling(self) -> Sampling:
+        """Return the sampling of every call under this profile."""
+        budget = max(self.max_new_tokens, self.thinking_floor) if self.thinking else self.max_new_tokens
+        return Sampling(self.temperature, self.top_p, budget, thinking=self.thinking)
+
+
+@dataclass(frozen=True, slots=True)
 class ModelRequest:
     """Everything that can change an answer, and ``purpose``, which cannot.
 

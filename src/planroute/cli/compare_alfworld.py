@@ -61,8 +61,9 @@ def alfworld(
 ) -> None:
     """Compare baselines, forced modes and the routed condition on ALFWorld games: success, cost, structure."""
     from contextlib import ExitStack
+    from dataclasses import asdict
 
-    from planroute.calls import Sampling
+    from planroute.calls import GenerationProfile
     from planroute.cli.setting import declarer_from, opened_model, progress, run
     from planroute.cli.show import print_json, print_success
     from planroute.domains.alfworld import find_games
@@ -80,7 +81,8 @@ def alfworld(
     names, seed_list = parse_conditions(conditions), parse_seeds(seeds)
     shots = demonstrations_of(demonstrations) if demonstrations else ()
     found = [game for game in find_games(games) if game.id not in {shot.task_id for shot in shots}][:tasks]
-    sampling = Sampling(temperature=temperature, max_tokens=max_tokens, thinking=thinking)
+    profile = GenerationProfile(temperature=temperature, max_new_tokens=max_tokens, thinking=thinking)
+    sampling = profile.sampling()
     domain = AlfworldDomain(
         tuple(found), RubricJudge("trajectory"), Limits(steps=steps, steps_per_unit=steps_per_unit), sampling
     )
@@ -94,7 +96,7 @@ def alfworld(
         "judge_model": judge_model,
         "candidates": candidates,
         "demonstrations": [shot.task_id for shot in shots],
-        "generation_profile": {"temperature": temperature, "max_tokens": max_tokens, "thinking": thinking},
+        "generation_profile": asdict(profile),
     }
     with ExitStack() as opened:
         backbone = opened.enter_context(opened_model(model, base_url, cache, no_cache))
