@@ -12,7 +12,7 @@ from planroute.reporting.reading import Cell, Row, Run
 from planroute.reporting.text_view import Packer, View, name_of, view
 from planroute.reporting.wording import counted, listed
 
-LIMIT = 950_000
+LIMIT = 860_000
 """Characters of trajectories that a page may carry."""
 INTERVALS = (
     "Intervals are percentile bootstrap over tasks, which keeps the seeds of a task together. Two intervals that "
@@ -156,20 +156,23 @@ def _data(run: Run, outcomes: Mapping[Key, bool | None], names: Sequence[str], k
 
 def _declared(run: Run) -> Section:
     """The common section, with declared plans in words and without messages: those stand in the trajectories."""
-    cells = [dataclasses.replace(cell, row=_worded(cell.row)) for cell in run.cells]
+    cells = [dataclasses.replace(cell, row=_worded(cell.row), events=_silent(cell)) for cell in run.cells]
     common = sections.declared(dataclasses.replace(run, cells=cells))
     cards = {
         name: [dataclasses.replace(card, cases=_shortened(card.cases)) for card in common.values[name]]
         for name in ("cards", "forced")
     }
-    return dataclasses.replace(
-        common, values={**common.values, **cards, "messages": [], "messages_left": 0, "evaluations": 0}
-    )
+    return dataclasses.replace(common, values={**common.values, **cards, "evaluations": 0})
 
 
 def _shortened(names: str) -> str:
     """Names of episodes, without what is beyond a few lines."""
     return names if len(names) <= MOST_NAMES else f"{names[:MOST_NAMES].rpartition(', ')[0]} and others"
+
+
+def _silent(cell: Cell) -> list[Mapping[str, Any]]:
+    """The events of an episode without what its environment showed."""
+    return [event for event in cell.events if event.get("kind") != "observed"]
 
 
 def _worded(row: Row) -> Row:

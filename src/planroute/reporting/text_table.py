@@ -157,7 +157,7 @@ def figures(run: Run) -> list[tuple[str, str, str]]:
     inside = f"95 % interval {span(top[0])}" if span(top[0]) else "no interval: one task"
     shown = [(percent(top[0].rate), f"highest success: {who}", inside)]
     routed, modes = best([s for s in found if s.name in run.routed]), fixed(run, found)
-    if routed and modes:
+    if routed and modes and top[0].rate:
         mine, rival = routed[0], modes[0]
         gap = (mine.rate or 0.0) - (rival.rate or 0.0)
         sign = "+" if gap > 1e-9 else "−" if gap < -1e-9 else ""
