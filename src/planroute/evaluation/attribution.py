@@ -20,8 +20,9 @@ class Attribution(StrEnum):
     ``PLANNER_FAILURE``: no declaration that could be dispatched. ``DISPATCH_FAILURE``: another mode was executed than
     was declared, and no gate record says why; ``GATE_REPLACEMENT``: the record says why. ``VERIFIER_DISAGREEMENT``:
     dispatch record and actions contradict each other about the order. ``SELECTION_FAILURE``: dispatched as declared
-    and failed, and another mode succeeded on this task and seed. ``EXECUTION_FAILURE``: failed, and no other mode can
-    be blamed on the planner. ``UNDECIDED``: failed, and the forced modes that would tell were not run.
+    and failed, and another mode succeeded on this task and seed; ``UNDECIDED``: the forced modes that would tell were
+    not run. ``EXECUTION_FAILURE``: dispatched as declared and failed, and no other mode did better; beside one of the
+    two before it, only part of the plan was carried out.
     """
 
     INFRASTRUCTURE = "INFRASTRUCTURE"
@@ -30,8 +31,8 @@ class Attribution(StrEnum):
     GATE_REPLACEMENT = "GATE_REPLACEMENT"
     VERIFIER_DISAGREEMENT = "VERIFIER_DISAGREEMENT"
     SELECTION_FAILURE = "SELECTION_FAILURE"
-    EXECUTION_FAILURE = "EXECUTION_FAILURE"
     UNDECIDED = "UNDECIDED"
+    EXECUTION_FAILURE = "EXECUTION_FAILURE"
     NONE = "NONE"
 
 

@@ -9,8 +9,9 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from planroute.calls import ModelReply, ModelRequest
-from planroute.domains.text import Limits, Match, TextFields, TextTask, TextWorld, Turn
-from planroute.domains.text.environment import Matcher, exact
+from planroute.domains.text.environment import Match, Matcher, Turn, exact
+from planroute.domains.text.fields import TextFields
+from planroute.domains.text.world import Limits, TextTask, TextWorld
 from planroute.episode import Conditions, Episode, run_episode
 from planroute.errors import DomainError
 from planroute.evaluation.judges import RubricJudge
