@@ -95,6 +95,8 @@ def alfworld(
         "model": model,
         "judge_model": judge_model,
         "candidates": candidates,
+        "most_calls": most_calls,
+        "most_tokens": most_tokens,
         "demonstrations": [shot.task_id for shot in shots],
         "generation_profile": asdict(profile),
     }
