@@ -11,7 +11,7 @@ from planroute.reporting import grid_feeder
 from planroute.reporting.charts import Dots, Event, dot_plot, event_line
 from planroute.reporting.grid_days import Feeder
 from planroute.reporting.svg import Scale, path, rounded, tag, ticks
-from planroute.reporting.wording import counted, css, listed, number, percent
+from planroute.reporting.wording import amount, counted, css, label, listed, number, percent, prose, unbroken
 
 
 def feeder(parents, positions=None):
@@ -102,13 +102,19 @@ def test_late_events_are_marked():
     drawing = event_line("HIERARCHICAL", events, ["14", "15"], 3.0, 6.0)
     assert "declare: 5.00 s, late" in drawing
     assert drawing.count('class="late-mark"') == 1
-    assert "deadline 3.0 s" in drawing
+    assert "deadline 3 s" in drawing
 
 
 def test_a_condition_without_cost_is_named_in_the_dot_plot():
     drawing = dot_plot("J", "none", [Dots("SEARCH", [], []), Dots("ROUTED", [10.0], [12.0])])
     assert "not measured" in drawing
     assert "nan" not in drawing
+
+
+def test_long_names_have_room_in_the_dot_plot():
+    drawing = dot_plot("J", "none", [Dots("ROUTED natural, few examples", [10.0], [])])
+    end = float(re.search(r'<text x="([\d.]+)"[^>]*>Routed natural, few examples', drawing).group(1))
+    assert end >= 7.5 * len("Routed natural, few examples")
 
 
 def test_elements_escape_text_and_attributes():
@@ -148,6 +154,14 @@ def test_words():
     assert counted(2000, "seed") == "2,000 seeds"
     assert percent(0.001) == "under 1 %"
     assert number(5, sign=True) == "+5"
+    assert [amount(v) for v in (8.0, 7.6, 100.0, None)] == ["8", "7.6", "100", "n/a"]
+    assert unbroken("2 % in 4 s of 10 seeds") == "2\u00a0% in 4\u00a0s of 10 seeds"
+
+
+def test_routed_conditions_are_written_alike():
+    names = ("ROUTED", "ROUTED natural", "SEARCH", "PLAN_REACT", "own name")
+    assert [label(name) for name in names] == ["Routed", "Routed natural", "Search", "Plan+ReAct", "own name"]
+    assert [prose(name) for name in names] == ["routed", "routed natural", "search", "Plan+ReAct", "own name"]
 
 
 def test_an_unknown_condition_gives_no_class_of_its_own():

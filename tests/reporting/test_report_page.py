@@ -93,6 +93,7 @@ def test_script_never_makes_markup_of_data(page):
 
 def test_every_section_stands_in_the_page(page):
     for title in (
+        "In detail",
         "What it cost",
         "The day",
         "The feeder, hour by hour",
@@ -212,7 +213,131 @@ def test_gate_and_late_events_are_shown(unsafe_page):
     text = words(unsafe_page)
     assert "replaced: deadline: an event of SEARCH takes 5.5 s, allowed are 3 s" in text
     assert "25 late" in text
-    assert "deadline 3.0 s" in text
+    assert "deadline 3 s" in text
+
+
+def row_of(page, metric):
+    """The cells of a line of the results table as text, without the line's own heading."""
+    found = re.search(rf'<th scope="row">{metric}.*?</tr>', page, re.DOTALL).group(0)
+    return [words(cell) for cell in re.findall(r"<td[^>]*>.*?</td>", found, re.DOTALL)]
+
+
+def test_modes_that_missed_the_deadline_are_marked(unsafe_page):
+    head = re.search(r"<thead>.*?</thead>", unsafe_page, re.DOTALL).group(0)
+    assert words(head).count("missed the deadline") == 1
+    assert row_of(unsafe_page, "Regret")[1] == "n/a"
+    assert row_of(unsafe_page, "Late events")[1] == "25.0"
+    assert "The best of the forced modes that kept the deadline is marked" in words(unsafe_page)
+    assert words(unsafe_page).count("Only predefined kept the deadline of 3 s") == 1
+
+
+def test_without_a_deadline_nothing_is_late_or_in_time(page):
+    assert row_of(page, "Late events") == ["n/a"] * 5
+    assert "missed" not in words(page)
+    assert "No deadline was set" in words(page)
+
+
+def test_regret_stands_in_the_table_in_two_parts(page, calibrated):
+    routed = json.loads((calibrated / "result.json").read_text())["conditions"]["ROUTED"]
+    mode, rest = row_of(page, "…of which the mode"), row_of(page, "…of which the rest")
+    assert mode[:4] == rest[:4] == ["n/a"] * 4
+    assert mode[4].startswith(f"+{routed['mode_regret']:,.0f}")
+    assert rest[4] == "0"
+    assert ": all of it from the mode, none from the rest of its policy." in words(page)
+
+
+def test_the_table_says_what_a_column_may_ask_for(page):
+    head = words(re.search(r"<thead>.*?</thead>", page, re.DOTALL).group(0))
+    assert "Hierarchical hands no quota back intensity 0.715" in head
+    assert "Search intensity up to 0.905" in head
+
+
+def test_minimality_says_on_what_it_rests(page, calibrated):
+    cells = row_of(page, "Minimality")
+    rows = [json.loads(path.read_text()) for path in (calibrated / "cells").glob("*HIERARCHICAL*")]
+    measured = [row for row in rows if row["row"]["metrics"]["minimality"] is not None]
+    assert re.search(rf"\b{len(measured)} of 2 seeds, [1-9]\d* h$", cells[2])
+    assert all(re.search(r"^n/a 0 of 2 seeds, 0 h$|[12] of 2 seeds, [1-9]", cell) for cell in cells)
+
+
+def test_a_key_figure_says_when_nobody_keeps_the_limits(page):
+    assert re.search(
+        r"still outside the limits under search; no condition keeps them [\d.]+ h uncontrolled: 8 h", words(page)
+    )
+
+
+def test_failure_labels_are_shown_though_all_episodes_finished(page):
+    text = words(page)
+    assert "Hierarchical UNMET_NEED 2 of 2 the plan left too much of the need unasked" in text
+    assert "None." not in text
+
+
+def test_failures_are_none_only_where_no_label_says_otherwise(run, change, summarised):
+    for cell in (run / "cells").iterdir():
+        change(cell, lambda data: data["row"].update(failure="NONE"))
+    assert "Failures None." in words(render_report(summarised(run)))
+
+
+def test_the_way_from_declaration_to_execution_is_counted(page, unsafe_page):
+    assert "Routed Hierarchical passed Hierarchical 2 of 2" in words(page)
+    assert "Routed Search replaced Search 1 of 1" in words(unsafe_page)
+    assert row_of(page, "Mode agreement") == ["1.00"] * 5
+
+
+def test_a_mode_that_the_gate_replaced_is_counted_against_agreement(run, change, summarised):
+    def replace(data):
+        data["row"].update(gate="REPLACED", executed="SEARCH", mode_agreement=False)
+
+    change(run / "cells" / "nominal-ROUTED-7.json", replace)
+    page = render_report(summarised(run))
+    assert row_of(page, "Mode agreement")[4] == "0.50 0.00 – 1.00"
+    text = words(page)
+    assert "Routed Hierarchical replaced Search 1 of 2 Routed Hierarchical passed Hierarchical 1 of 2" in text
+
+
+def test_a_line_that_hides_another_says_which(page):
+    shown = re.findall(r'<small data-same="(\d)"[^>]*?( hidden)?>([^<]*)</small>', page)
+    assert [(place, text) for place, hidden, text in shown if not hidden] == [("4", "same as hierarchical")]
+
+
+def test_pooled_answers_are_called_what_they_are(page):
+    text = words(page)
+    assert "On the left all answers under the forced modes together, on the right each condition by itself" in text
+    assert "routed is not in the left part" in text
+
+
+def test_texts_of_a_declarer_and_draws_of_code_are_told_apart(page, unsafe_page):
+    assert "Rationale, in the declarer’s words </script>" in words(unsafe_page)
+    assert re.search(
+        r"Mode chosen by code, drawn with probability [\d.]+( to [\d.]+)? from base scores, the", words(page)
+    )
+    assert "Confidence 0.700" in words(unsafe_page)
+
+
+def test_a_hybrid_with_a_model_names_its_reason(run, change):
+    for cell in (run / "cells").glob("*ROUTED*.json"):
+        change(cell, lambda data: data["row"].update(declarer="hybrid"))
+        change(cell, lambda data: data["row"]["declaration"].update(rationale="hot"))
+    text = words(render_report(run))
+    assert "The model’s reason for its shifts hot" in text
+    assert "the project’s own prior, which the model may shift by up to 0.30 each" in text
+
+
+def test_one_forced_mode_is_called_the_least_of_nothing(run, change, summarised):
+    def keep(data):
+        data["cells"] = [name for name in data["cells"] if "SEARCH" in name]
+
+    change(run / "manifest.json", keep)
+    for cell in (run / "cells").iterdir():
+        if "SEARCH" not in cell.name:
+            cell.unlink()
+    page = render_report(summarised(run))
+    text = words(page)
+    assert "Only search was forced (mean J" in text
+    assert "mean J of search, the only forced mode" in text
+    for claim in ("cheapest", "The best of the forced modes", ">Regret"):
+        assert claim not in page
+    assert "all answers under forced search" in text
 
 
 def test_what_was_not_measured_is_na(run, change, summarised):

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from markupsafe import Markup
 
 from planroute.reporting.svg import Scale, digits, drawing, line, path, tag, text, ticks
-from planroute.reporting.wording import css, label, number
+from planroute.reporting.wording import amount, css, label, number
 
 Values = Sequence[float | None]
 WIDTH, HEIGHT = 480.0, 270.0
@@ -111,7 +111,8 @@ def dot_plot(title: str, description: str, rows: Sequence[Dots]) -> Markup:
     """Every case a dot, the mean a bar, the other referee hollow; the axis starts at 0."""
     most = max((v for row in rows for v in (*row.values, *row.hollow)), default=1.0)
     least = min((v for row in rows for v in (*row.values, *row.hollow)), default=0.0)
-    pitch, top, left = 46.0, 8.0, 98.0
+    pitch, top = 46.0, 8.0
+    left = max(98.0, 7.6 * max((len(label(row.name)) for row in rows), default=0) + 18)
     height = top + pitch * len(rows) + 38
     x = Scale(min(0.0, least), most * 1.04 if most > 0 else 1.0, left, WIDTH - RIGHT)
     marks = ticks(x.low, x.high, 5)
@@ -181,7 +182,7 @@ def event_line(
     if deadline_s is not None and deadline_s <= highest:
         at = y(deadline_s)
         parts.append(line(left, at, width - RIGHT, at, "limit"))
-        parts.append(text(width - RIGHT, 10, f"deadline {number(deadline_s, 1)} s", "end", "limit-label"))
+        parts.append(text(width - RIGHT, 10, f"deadline {amount(deadline_s, 2)} s", "end", "limit-label"))
     parts.append(text(width - RIGHT, height - 3, "before dispatch of hour", "end", "faint"))
     said = f"{len(events)} events, {sum(e.cost_s for e in events):.2f} s in all, {sum(e.late for e in events)} late"
     return drawing(f"Planning events of {label(name)}", said, width, height, *parts, class_="chart")

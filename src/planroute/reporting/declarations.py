@@ -39,6 +39,8 @@ class Card:
     executed: str
     rationale: str
     mended: Sequence[str]
+    sampled: str = ""
+    """How code chose the mode, where it did; then ``confidence`` is the probability of the draw."""
 
 
 def cards(run: Run, *, forced: bool) -> tuple[list[Card], int]:
@@ -79,11 +81,19 @@ def _card(run: Run, rows: Sequence[Row]) -> Card:
         why=row.gate_why,
         executed=label(row.executed) if row.executed else "nothing",
         rationale=declared.rationale,
+        sampled=_sampled(row.declarer, " to ".join(dict.fromkeys((confidences[0], confidences[-1])))),
         mended=[
             *(f"repaired: {repair}" for repair in declared.repairs),
             *(f"clipped: {c.field} {_short(c.given)} to {_short(c.used)}" for c in declared.clips),
         ],
     )
+
+
+def _sampled(declarer: str, probability: str) -> str:
+    if not declarer.startswith("hybrid"):
+        return ""
+    shifted = "" if declarer == "hybrid prior" else ", which the model may shift by up to 0.30 each"
+    return f"by code, drawn with probability {probability} from base scores, the project’s own prior{shifted}"
 
 
 def _short(value: float | None) -> str:
@@ -94,6 +104,57 @@ def _cases(run: Run, rows: Sequence[Row]) -> str:
     names = list(dict.fromkeys(run.case_name(row.case) for row in rows))
     shown = listed([name.removeprefix("seed ") for name in names]) if names[0].startswith("seed ") else listed(names)
     return f"{'seed' if len(names) == 1 else 'seeds'} {shown}" if names[0].startswith("seed ") else shown
+
+
+@dataclass(frozen=True, slots=True)
+class Way:
+    """How often one way from a declared mode by the gate to an executed one was taken."""
+
+    condition: str
+    declared: str
+    gate: str
+    executed: str
+    count: str
+
+
+def ways(run: Run) -> list[Way]:
+    """Every way that the routed conditions took, the most frequent of each first."""
+    found = []
+    for name in run.routed:
+        rows = [row for row in run.rows if row.condition == name]
+        taken = Counter((row.declared, row.gate, row.executed) for row in rows)
+        for (declared, gate, executed), count in taken.most_common(MOST):
+            text = (label(declared) if declared else "nothing", (gate or "not reached").lower())
+            found.append(Way(name, *text, label(executed) if executed else "nothing", f"{count} of {len(rows)}"))
+    return found
+
+
+LABELS = {
+    "INFRASTRUCTURE": "ended by the infrastructure, counts nowhere",
+    "DECLARATION": "no usable declaration, or the gate refused it",
+    "BUDGET": "a budget ran out",
+    "MODEL": "a model’s answer could not be used",
+    "DEADLINE_MISS": "a planning event was late",
+    "DISPATCH_MISMATCH": "another mode ran than was declared",
+    "OBJECTIVE_SUBSTITUTION": "what was issued has less effect than what was declared",
+    "STATE_INFERENCE": "the planner’s belief was too far off",
+    "NON_COMPLIANCE": "too little of what was asked became real",
+    "UNMET_NEED": "the plan left too much of the need unasked",
+    "TASK": "the goal was not reached",
+}
+"""The labels in order of priority, in words; an episode has the first that applies."""
+
+
+def labels(run: Run) -> list[tuple[str, str, str, str]]:
+    """Failure labels by condition: condition, label, how many of its episodes, and what it means; NONE is left out."""
+    found = []
+    for name in run.conditions:
+        rows = [row for row in run.rows if row.condition == name]
+        counts = Counter(row.failure for row in rows if row.failure != "NONE")
+        found += [
+            (name, failure, f"{count} of {len(rows)}", LABELS.get(failure, "")) for failure, count in counts.items()
+        ]
+    return found
 
 
 @dataclass(frozen=True, slots=True)

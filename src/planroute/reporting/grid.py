@@ -1,19 +1,17 @@
 """The page of a grid run: verdict, table, the day, the feeder, who answered, planning, declarations, provenance."""
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
-from planroute.reporting import grid_feeder, grid_people, grid_table, sections, verdict
-from planroute.reporting.charts import Dots, Event, Limit, LineChart, dot_plot, event_line
+from planroute.reporting import grid_feeder, grid_findings, grid_people, grid_planning, grid_table, sections
+from planroute.reporting.charts import Dots, Limit, LineChart, dot_plot
 from planroute.reporting.grid_days import REFEREES, Day, Facts, read_day, read_facts
 from planroute.reporting.grid_script import Scope, script_data
 from planroute.reporting.page import Page, Section
-from planroute.reporting.reading import PlanningEvent, Row, Run
+from planroute.reporting.reading import Run
 from planroute.reporting.svg import rounded
-from planroute.reporting.verdict import Standing, known
-from planroute.reporting.wording import counted, label, listed, number, prose
+from planroute.reporting.verdict import Standing
+from planroute.reporting.wording import label, listed, number, prose, unbroken
 
 CALIBRATION = (
     "The prosumers’ coefficients, and those of the planners, were fitted once to the figures that the paper prints for "
@@ -24,8 +22,6 @@ UNCONTROLLED = (
     "The uncontrolled day is the same feeder and load with nobody asked for anything. J, cap and floor are settled by "
     "linearised DistFlow as in the paper; full AC power flow is the second referee, never the planner’s."
 )
-KINDS = {"declare": "declaration", "plan": "plan", "revise": "revision", "decompose": "decomposition"}
-"""The kinds of planning event as nouns."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,15 +49,16 @@ def page(run: Run) -> Page:
     overcap = sum(max((mw or 0.0) - first.import_cap_mw, 0.0) for mw in nobody) * 1000 if nobody else None
     return Page(
         title="Demand response on a radial feeder",
-        sentence=verdict.sentence(run, "objective", "objective_ac"),
-        cautions=verdict.cautions(run, "objective"),
+        sentence=unbroken(grid_findings.headline(run)),
+        cautions=[unbroken(caution) for caution in grid_findings.cautions(run, first)],
         figures=grid_table.figures(run, overcap, sum(hour.violation for hour in first.uncontrolled)),
         sections=(
-            _table(run, first),
+            grid_findings.findings(run, first),
+            _table(run, scope, first),
             _day(scope, shown),
             _feeder(scope, shown),
             _people(run, scope, first),
-            _planning(run, scope),
+            grid_planning.planning(run, scope),
             sections.declared(run),
             sections.how_made(run, [CALIBRATION, UNCONTROLLED], _coefficients(first)),
         ),
@@ -83,7 +80,7 @@ def _shown(run: Run, scope: Scope, facts: Facts) -> Shown:
     return Shown(hour, measured[0] if measured else scope.conditions[0])
 
 
-def _table(run: Run, facts: Facts) -> Section:
+def _table(run: Run, scope: Scope, facts: Facts) -> Section:
     def values(name: str, key: str) -> list[float]:
         rows = [row for row in run.rows if row.condition == name and row.counts]
         return [value for row in rows if (value := row.metrics.get(key)) is not None]
@@ -92,8 +89,10 @@ def _table(run: Run, facts: Facts) -> Section:
     said = "; ".join(f"{label(d.name)} {', '.join(number(v) for v in d.values) or 'not measured'}" for d in dots)
     plot = dot_plot("Cost J of every episode", said, dots)
     values_ = {
-        "heads": list(zip(run.conditions, grid_table.heads(run), strict=True)),
-        "groups": grid_table.table(run, grid_table.weights(facts.coefficients)),
+        "heads": list(zip(run.conditions, grid_findings.heads(run, facts), strict=True)),
+        "groups": grid_table.table(run, grid_table.weights(facts.coefficients), _succeeded(run, scope)),
+        "compared": len(run.forced) > 1,
+        "in_time": bool(Standing.of(run, "objective").late),
         "seeds": len(run.cases),
         "noun": run.noun,
         "whole": not run.missing and all(row.status == "finished" for row in run.rows),
@@ -102,6 +101,16 @@ def _table(run: Run, facts: Facts) -> Section:
         "hollow": any(d.hollow for d in dots),
     }
     return Section("results", "What it cost", "grid_table.html.j2", values_)
+
+
+def _succeeded(run: Run, scope: Scope) -> dict[str, int]:
+    """By condition, the hours of all counted episodes that would break a limit and, with what was curtailed, do not."""
+    counted = {(row.case, row.condition) for row in run.rows if row.counts}
+    found: dict[str, int] = {}
+    for (case, name), day in scope.days.items():
+        if (case, name) in counted:
+            found[name] = found.get(name, 0) + day.succeeded
+    return found
 
 
 def _day(scope: Scope, shown: Shown) -> Section:
@@ -137,12 +146,26 @@ def _day(scope: Scope, shown: Shown) -> Section:
         charts.append((title, chart.draw(series)))
         legend[quantity] = series
     at = scope.steps.index(shown.hour)
+    same = _same(legend)
     rows = [
-        (name, [number(legend[q][name][at], digits) for q, digits in (("import", 3), ("voltage", 4))])
+        (name, [number(legend[q][name][at], digits) for q, digits in (("import", 3), ("voltage", 4))], same.get(name))
         for name in legend["import"]
     ]
     values = {"charts": charts, "rows": rows, "hour": shown.hour, "cases": scope.names}
     return Section("day", "The day", "grid_day.html.j2", values)
+
+
+def _same(series: Mapping[str, Mapping[str, Sequence[float | None]]]) -> dict[str, str]:
+    """For each line that hides one drawn before it, in every chart, the name of that one."""
+    found: dict[str, str] = {}
+    seen: dict[str, str] = {}
+    for name in next(iter(series.values())):
+        lines = [[None if v is None else round(v, 5) for v in quantity[name]] for quantity in series.values()]
+        if any(value is not None for line in lines for value in line):
+            first = seen.setdefault(repr(lines), name)
+            if first != name:
+                found[name] = first
+    return found
 
 
 def _worst(series: Mapping[str, Sequence[float | None]], quantity: str, steps: Sequence[int], unit: str) -> str:
@@ -201,58 +224,15 @@ def _people(run: Run, scope: Scope, facts: Facts) -> Section:
         for name in scope.conditions
     }
     pooled = run.forced or scope.conditions
+    apart = [prose(name) for name in scope.conditions if name not in pooled]
+    which = "the forced modes" if len(run.forced) > 1 else f"forced {prose(run.forced[0])}" if run.forced else ""
     values = {
         "groups": grid_people.groups(answers, pooled, facts.archetypes),
         "conditions": scope.conditions,
-        "pooled": "the forced modes" if run.forced else "all conditions",
+        "pooled": which or "all conditions",
+        "apart": f"{listed(apart)} {'is' if len(apart) == 1 else 'are'}" if apart else "",
     }
     return Section("people", "Who was asked and who answered", "grid_people.html.j2", values)
-
-
-def _planning(run: Run, scope: Scope) -> Section:
-    deadline = known(run.manifest.config.get("deadline_s"))
-    hours = max((sorted(day.answers) for day in scope.days.values()), key=len, default=[])
-    places = [f"{hour}" for hour in hours] or ["–"]
-    costs = [event.cost_s for row in run.rows for event in row.planning]
-    top = max(costs, default=1.0)
-    if deadline is not None and deadline <= 3 * top:
-        top = max(top, deadline)
-    highest = rounded(0.0, 1.15 * top)[1]
-    lines = []
-    for name in run.conditions:
-        rows = [row for row in run.rows if row.condition == name]
-        for (_, planning), cases in _patterns(rows):
-            events = [Event(min(e.after_units, len(places) - 1), e.kind, e.cost_s, e.late) for e in planning]
-            lines.append(
-                {
-                    "name": name,
-                    "executed": next(row.executed for row in rows if row.planning == planning),
-                    "cases": f"{len(cases)} of {len(rows)} episodes",
-                    "kinds": listed(
-                        [counted(n, KINDS.get(k, k)) for k, n in Counter(e.kind for e in planning).items()]
-                    ),
-                    "total": number(sum(e.cost_s for e in planning), 2),
-                    "late": sum(e.late for e in planning),
-                    "drawing": event_line(name, events, places, deadline, highest),
-                }
-            )
-    late = sum(row.late_events for row in run.rows)
-    values: dict[str, Any] = {
-        "lines": lines,
-        "deadline": None if deadline is None else number(deadline, 2),
-        "late": late,
-    }
-    return Section("planning", "Planning events", "grid_planning.html.j2", values)
-
-
-def _patterns(rows: Sequence[Row]) -> list[tuple[tuple[str | None, tuple[PlanningEvent, ...]], list[Row]]]:
-    """Episodes with equal planning events together, the most frequent first, at most four kinds."""
-    found: dict[str, tuple[tuple[str | None, tuple[PlanningEvent, ...]], list[Row]]] = {}
-    for row in rows:
-        if row.planning:
-            key = f"{row.executed} {row.planning}"
-            found.setdefault(key, ((row.executed, row.planning), []))[1].append(row)
-    return sorted(found.values(), key=lambda item: -len(item[1]))[:4]
 
 
 def _coefficients(facts: Facts) -> list[dict[str, str]]:

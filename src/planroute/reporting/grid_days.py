@@ -88,6 +88,8 @@ class _Responded(Part):
 class _SettledValues(Part):
     import_mw: Number
     import_ac_mw: Number = None
+    curtailed_mw: Number = None
+    needed_mw: Number = None
 
 
 class _SettledColumns(Part):
@@ -121,6 +123,8 @@ class Day:
     imports: Mapping[str, Mapping[int, float | None]]
     voltages: Mapping[str, Mapping[int, Sequence[float | None]]]
     answers: Mapping[int, Sequence[Answer]]
+    succeeded: int = 0
+    """Hours that would break a limit and, with what was curtailed, do not, by the linearised referee."""
 
     def lowest(self, referee: str) -> dict[int, float | None]:
         """The lowest voltage of each hour."""
@@ -176,4 +180,12 @@ def read_day(cell: Cell, facts: Facts) -> Day | None:
             "ac": {step: event.columns.voltage_ac_pu for step, event in settled.items()},
         },
         answers=answers,
+        succeeded=sum(_succeeded(event, facts) for event in settled.values()),
     )
+
+
+def _succeeded(event: _Settled, facts: Facts) -> bool:
+    values, voltages = event.values, [v for v in event.columns.voltage_pu if v is not None]
+    if values.import_mw is None or not voltages or not values.curtailed_mw or not values.needed_mw:
+        return False
+    return values.import_mw <= facts.import_cap_mw and min(voltages) >= facts.voltage_floor_pu

@@ -84,7 +84,9 @@ class Row(Part):
     metrics: Mapping[str, Number] = Field(default_factory=dict)
     spent: Mapping[str, Mapping[str, Number]] = Field(default_factory=dict)
     planning: tuple[PlanningEvent, ...] = ()
-    late_events: int = 0
+    deadline_s: Number = None
+    late_events: int | None = None
+    mode_agreement: bool | None = None
     failure: str = "NONE"
     model: str | None = None
 
@@ -97,6 +99,11 @@ class Row(Part):
     def counts(self) -> bool:
         """Whether the episode counts: a failure of the infrastructure does not."""
         return self.status != "infrastructure"
+
+    @property
+    def late(self) -> bool:
+        """Whether the episode missed its deadline; never without one."""
+        return bool(self.late_events)
 
 
 class _Trace(Part):
@@ -199,11 +206,16 @@ class Run:
         """The episode of ``condition`` on ``case``, if it has been run."""
         return next((c for c in self.cells if c.row.case == case and c.row.condition == condition), None)
 
+    @property
+    def deadline_s(self) -> float | None:
+        """The deadline of a planning event, None where the run had none."""
+        return next((row.deadline_s for row in self.rows if row.deadline_s is not None), None)
+
     def models(self) -> list[str]:
-        """The endpoints that the run used or was configured with."""
+        """The endpoints that the run used; where no episode names one, what it was configured with."""
         configured = self.manifest.config.get("model")
         named = [configured] if isinstance(configured, str) and configured else []
-        return list(dict.fromkeys([*(row.model for row in self.rows if row.model), *named]))
+        return list(dict.fromkeys(row.model for row in self.rows if row.model)) or named
 
 
 def read_run(folder: Path) -> Run:

@@ -18,6 +18,8 @@ def declared(run: Run) -> Section:
             "cards": cards,
             "forced": declarations.cards(run, forced=True)[0],
             "cards_left": cards_left,
+            "ways": declarations.ways(run),
+            "labels": declarations.labels(run),
             "failures": failures,
             "failures_left": failures_left,
             "mended": declarations.mended(run),

@@ -1,5 +1,6 @@
 """How numbers and names are written in a report."""
 
+import re
 from collections.abc import Sequence
 from zlib import crc32
 
@@ -17,13 +18,18 @@ NONE = "n/a"
 
 
 def label(name: str | None) -> str:
-    """The name of a condition or mode as a person reads it."""
-    return NONE if name is None else NAMES.get(name, name)
+    """The name of a condition or mode as a person reads it; ``ROUTED natural`` keeps what follows its first word."""
+    if name is None:
+        return NONE
+    first, space, rest = name.partition(" ")
+    return NAMES.get(name) or f"{NAMES.get(first, first)}{space}{rest}"
 
 
 def prose(name: str) -> str:
     """As ``label``, within a sentence."""
-    return label(name).lower() if name in NAMES and "ReAct" not in label(name) else label(name)
+    first, space, rest = name.partition(" ")
+    lower = first in NAMES and "ReAct" not in NAMES[first]
+    return f"{NAMES[first].lower()}{space}{rest}" if lower else label(name)
 
 
 def css(name: str) -> str:
@@ -41,11 +47,22 @@ def number(value: float | None, digits: int = 0, *, sign: bool = False) -> str:
     return text.replace("-", "−")
 
 
+def amount(value: float | None, digits: int = 1) -> str:
+    """A number with up to ``digits`` decimals, none where it is whole: ``8``, ``7.6``."""
+    text = number(value, digits)
+    return text.rstrip("0").rstrip(".") if "." in text else text
+
+
 def percent(share: float | None, digits: int = 0) -> str:
     """A share as percent."""
     if share is not None and 0 < share < 0.005 and not digits:
         return "under 1 %"
     return NONE if share is None else f"{number(100 * share, digits)} %"
+
+
+def unbroken(text: str) -> str:
+    """``text`` with no line break between a number and its unit."""
+    return re.sub(r"(?<=\d) (?=(?:%|h|s|J|kWh)(?!\w))", "\u00a0", text)
 
 
 def listed(items: Sequence[str], last: str = "and") -> str:

@@ -57,7 +57,22 @@
       chart.limit.setAttribute("transform", `translate(0 ${(chart.y(limit) - chart.y(chart.limitAt)).toFixed(1)})`);
       label.textContent = label.textContent.replace(/[\d.]+/, String(limit));
     }
+    tellSame();
     drawHour();
+  }
+
+  function tellSame() {
+    const seen = new Map();
+    all("[data-same]").forEach((note) => {
+      const lines = charts.map((chart) => lineOf(chart.name, Number(note.dataset.same)));
+      const key = JSON.stringify(lines);
+      const first = lines.some(Boolean) ? seen.get(key) : undefined;
+      note.hidden = first === undefined;
+      note.textContent = `same as ${first}`;
+      if (!seen.has(key)) {
+        seen.set(key, note.dataset.name.toLowerCase());
+      }
+    });
   }
 
   function drawHour() {
