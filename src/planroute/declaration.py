@@ -6,8 +6,11 @@ Sources: typed policy, cyber-physical paper section III; mode plus plan in one d
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
-from typing import Any
+from typing import Any, TypeVar
 
+from pydantic import BaseModel, ValidationError
+
+from planroute.errors import DeclarationError
 from planroute.modes import Mode
 from planroute.plan import Plan
 
@@ -50,6 +53,19 @@ class Declaration:
     ranking: tuple[Mode, ...] = ()
     clips: tuple[Clip, ...] = ()
     repairs: tuple[str, ...] = ()
+
+
+F = TypeVar("F", bound=BaseModel)
+
+
+def read_fields(schema: type[F], declaration: Declaration) -> F:
+    """Read the domain's own fields of ``declaration``. Raises ``DeclarationError`` with the first that is wrong."""
+    try:
+        return schema.model_validate(dict(declaration.fields))
+    except ValidationError as error:
+        first = error.errors()[0]
+        where = ".".join(map(str, first["loc"]))
+        raise DeclarationError(f"declared {where or 'fields'}: {first['msg']}") from None
 
 
 DEFAULT_DEPTH = 3

@@ -99,6 +99,9 @@ class Conditions:
     judge_model: Model | None = None
     """The model that judges, where it is not the backbone."""
 
+    def __post_init__(self) -> None:
+        Gate(self.deadline_s)  # an impossible deadline is refused here as well
+
 
 @dataclass(slots=True)
 class _Progress:

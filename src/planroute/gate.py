@@ -5,10 +5,12 @@ Costs are stipulated per planning event, and a mode is feasible when no single e
 rest; either way it records what it did and why.
 """
 
+import math
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from planroute.declaration import Declaration, Replanning, type_valid
+from planroute.errors import InputError
 from planroute.modes import Mode
 
 
@@ -93,8 +95,11 @@ def check(declaration: Declaration) -> tuple[Fault, ...]:
         faults.append(Fault("replanning", "SEQUENTIAL needs a replanning trigger, got NONE"))
     if declaration.mode is Mode.PREDEFINED and declaration.replanning is not Replanning.NONE:
         faults.append(Fault("replanning", f"PREDEFINED never replans, got {declaration.replanning}"))
-    if declaration.decision_budget_s is not None and not declaration.decision_budget_s > 0:
-        faults.append(Fault("decision_budget_s", f"must be above 0 s, got {declaration.decision_budget_s:g}"))
+    budget = declaration.decision_budget_s
+    if budget is not None and not (math.isfinite(budget) and budget > 0):
+        faults.append(Fault("decision_budget_s", f"must be above 0 s, got {budget:g}"))
+    if declaration.confidence is not None and not 0 <= declaration.confidence <= 1:
+        faults.append(Fault("confidence", f"must be from 0 to 1, got {declaration.confidence:g}"))
     return tuple(faults)
 
 
@@ -110,6 +115,10 @@ class Gate:
     costs: PlanningCosts = PlanningCosts()
     repair: bool = True
 
+    def __post_init__(self) -> None:
+        if self.deadline_s is not None and not (math.isfinite(self.deadline_s) and self.deadline_s >= 0):
+            raise InputError(f"the deadline must be a number of seconds from 0, not {self.deadline_s:g}")
+
     def admit(self, declaration: Declaration) -> GateRecord:
         """Decide on ``declaration``; the record holds the declaration that the router may dispatch."""
         faults = check(declaration)
@@ -118,8 +127,12 @@ class Gate:
             return GateRecord(declaration, None, GateAction.REFUSED, why, faults)
         candidate, reasons = declaration, [f"{fault.field}: {fault.rule}" for fault in faults]
         if faults:
-            budget = declaration.decision_budget_s
-            candidate = replace(type_valid(declaration), decision_budget_s=budget if budget and budget > 0 else None)
+            broken = {fault.field for fault in faults}
+            candidate = replace(
+                type_valid(declaration),
+                decision_budget_s=None if "decision_budget_s" in broken else declaration.decision_budget_s,
+                confidence=None if "confidence" in broken else declaration.confidence,
+            )
         deadline = self._deadline(candidate)
         if deadline is not None and self.costs.longest(candidate) > deadline:
             longest = self.costs.longest(candidate)

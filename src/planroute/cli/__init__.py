@@ -1,6 +1,7 @@
 """The command line: one module for each command; everything heavy is imported by the command that needs it."""
 
 import sys
+import traceback
 
 
 def main() -> None:
@@ -17,16 +18,23 @@ def main() -> None:
     try:
         app()
     except PlanrouteError as error:
-        if debug:
-            raise
-        print(f"planroute: {error}", file=sys.stderr)
-        sys.exit(2 if isinstance(error, InputError) else 1)
+        _fail(str(error), 2 if isinstance(error, InputError) else 1, debug)
     except KeyboardInterrupt:
-        print("planroute: interrupted; what was finished is kept", file=sys.stderr)
-        sys.exit(1)
+        _fail("interrupted; what was finished is kept", 1, debug)
     except BrokenPipeError:
         sys.stderr.close()
         sys.exit(1)
+    except OSError as error:
+        _fail(f"cannot read or write: {error.strerror or error}", 1, debug)
+
+
+def _fail(message: str, status: int, debug: bool) -> None:
+    """Say in one line what went wrong, after the traceback where that is asked for, and exit."""
+    if debug:
+        traceback.print_exc()
+    line = "".join(character if character.isprintable() else " " for character in message)
+    print(f"planroute: {line}", file=sys.stderr)
+    sys.exit(status)
 
 
 __all__ = ["main"]

@@ -35,8 +35,8 @@ def grid(
     ] = None,
     mode: Annotated[str | None, typer.Option(help="The mode that --declarer fixed declares.")] = None,
     communication: Annotated[
-        str, typer.Option(help="Who speaks to prosumers: calibrated (mean shifts) or model.")
-    ] = "calibrated",
+        str | None, typer.Option(help="Who speaks to prosumers: calibrated (mean shifts, the default) or model.")
+    ] = None,
     intensity: Annotated[
         float | None, typer.Option(help="Intensity that all forced modes share. Default: the calibrated one.")
     ] = None,
@@ -62,7 +62,7 @@ def grid(
     """Compare planning modes on the demand-response grid; J, regret and every metric, under both referees."""
     from planroute.calls import Sampling
     from planroute.cli.setting import declarer_from, opened_model, progress, run, scenario_from
-    from planroute.cli.show import print_comparison, print_json, print_oracle, print_routed
+    from planroute.cli.show import exit_on_failures, print_comparison, print_json, print_oracle, print_routed
     from planroute.domains.grid import GridDomain
     from planroute.domains.grid.scenario import repaired
     from planroute.errors import InputError
@@ -72,10 +72,7 @@ def grid(
     from planroute.runs.folder import RESULT, RunFolder, canonical
 
     seed_list, mode_list = parse_seeds(seeds), parse_modes(modes)
-    given: dict[str, Any] = {"communication": communication}
-    if intensity is not None:
-        given["intensity"] = intensity
-    chosen = scenario_from(scenario, factors, **given)
+    chosen = scenario_from(scenario, factors, communication=communication, intensity=intensity)
     if beside_paper and (sorted(seed_list) != sorted(PAPER_SEEDS) or scenario or factors or hand_back or intensity):
         raise InputError(
             "--beside-paper goes with the paper's own scenario and seeds",
@@ -86,7 +83,9 @@ def grid(
     if hand_back:
         chosen = repaired(chosen)
     sampling = Sampling(temperature=temperature, max_tokens=max_tokens)
-    who = declarer or ("natural" if model is not None else None)
+    who = declarer if declarer is not None else ("natural" if model is not None else None)
+    if mode is not None and who != "fixed":
+        raise InputError("--mode goes with --declarer fixed only")
     domain = GridDomain({scenario.stem if scenario else "nominal": chosen}, sampling)
     config: dict[str, Any] = {
         "command": "compare grid",
@@ -128,5 +127,4 @@ def grid(
             typer.echo(f"{len(cells)} episodes{resumed}. Report: {report}")
         else:
             typer.echo("Add --out DIR to keep rows, traces and an HTML report.")
-    if any(row.status == "infrastructure" for row in executed.rows):
-        raise typer.Exit(1)
+    exit_on_failures(executed.rows)

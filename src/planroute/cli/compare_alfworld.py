@@ -65,7 +65,7 @@ def alfworld(
 
     from planroute.calls import GenerationProfile
     from planroute.cli.setting import declarer_from, opened_model, progress, run
-    from planroute.cli.show import print_json, print_success
+    from planroute.cli.show import exit_on_failures, print_json, print_success
     from planroute.domains.alfworld import find_games
     from planroute.domains.alfworld.domain import AlfworldDomain
     from planroute.domains.text import Limits
@@ -131,5 +131,4 @@ def alfworld(
             typer.echo(f"{len(cells)} episodes on {len(found)} games. Report: {report}")
         else:
             typer.echo("Add --out DIR to keep rows, traces and an HTML report.")
-    if any(row.status == "infrastructure" for row in executed.rows):
-        raise typer.Exit(1)
+    exit_on_failures(executed.rows)

@@ -54,7 +54,7 @@ def grid(
     from planroute.declarers import Natural
     from planroute.domains.grid import GridDomain
     from planroute.domains.grid.critic import Review, review
-    from planroute.errors import InputError
+    from planroute.errors import InputError, ReplyError
     from planroute.gate import Gate, GateRecord
     from planroute.ledger import Ledger
     from planroute.models.metered import MeteredModel
@@ -95,7 +95,10 @@ def grid(
 
     with opened_model(None if reply is not None else model, base_url, cache, no_cache) as language_model:
         if reply is not None:
-            state, record, answer = run(declared(Given(), Natural(sampling, draw)))
+            try:
+                state, record, answer = run(declared(Given(), Natural(sampling, draw)))
+            except ReplyError as error:
+                raise InputError(f"--reply {reply}: {error.message}") from None
         else:
             who = declarer_from(declarer, mode, sampling, has_model=language_model is not None, draw=draw)
             state, record, answer = run(declared(language_model, who), language_model)
@@ -127,6 +130,8 @@ def _read(path: Path) -> str:
 
     from planroute.errors import InputError
 
+    if str(path) == "-" and sys.stdin is None:
+        raise InputError("--reply -: there is no standard input")
     try:
         raw = sys.stdin.buffer.read() if str(path) == "-" else path.read_bytes()
     except OSError as error:
@@ -135,14 +140,16 @@ def _read(path: Path) -> str:
 
 
 def _print(summary: Any, declaration: Any, action: str, why: str, admitted: Any) -> None:
+    from planroute.cli.show import plain
+
     typer.echo("State:    " + ", ".join(f"{name} {value}" for name, value in summary.items() if value is not None))
     typer.echo("Declared: " + _policy(declaration))
     if declaration.rationale:
-        typer.echo("Because:  " + " ".join(declaration.rationale.split()))
+        typer.echo("Because:  " + plain(" ".join(declaration.rationale.split())))
     for clip in declaration.clips:
         typer.echo(f"Clipped:  {clip.field} from {clip.given:g} to {clip.used:g}")
     for mended in declaration.repairs:
-        typer.echo(f"Mended:   {mended}")
+        typer.echo(f"Mended:   {plain(mended)}")
     typer.echo(f"Gate:     {action.lower()}{': ' + why if why else ''}")
     if admitted is not None and admitted != declaration:
         typer.echo("Admitted: " + _policy(admitted))

@@ -27,7 +27,7 @@ def demo(
     """Show one hot day on the feeder: real declarations, four forced modes, one hour of real messages, a verdict."""
     from planroute.calls import Sampling
     from planroute.cli.setting import opened_model, progress, run, scenario_from
-    from planroute.cli.show import print_comparison, print_json, print_oracle, print_routed
+    from planroute.cli.show import exit_on_failures, print_comparison, print_json, print_oracle, print_routed
     from planroute.declarers import Hybrid, Natural
     from planroute.domains.grid import GridDomain
     from planroute.experiments.compare import comparison_cells, summarise
@@ -73,6 +73,7 @@ def demo(
     report = write_report(out)
     if json:
         print_json({**result, "report": str(report)})
+        exit_on_failures(executed.rows)
         return
     say("")
     print_comparison(result)
@@ -82,3 +83,4 @@ def demo(
     billed = sum(s["billed_calls"] for cell in executed.billing.values() for s in cell.values())
     say(f"{calls} model calls: {billed} asked just now, {calls - billed} repeats answered without asking again.")
     say(f"Report: {report}")
+    exit_on_failures(executed.rows)

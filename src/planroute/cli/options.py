@@ -48,6 +48,8 @@ def parse_seeds(text: str) -> list[int]:
             faults.append(f"{part!r} has more than {MOST_SEEDS} seeds")
         else:
             seeds += range(int(first), int(last or first) + 1)
+        if len(seeds) > MOST_SEEDS:
+            raise InputError(f"--seeds: more than {MOST_SEEDS} seeds")
     repeated = sorted({seed for seed in seeds if seeds.count(seed) > 1}) if len(seeds) < 1000 else []
     faults += [f"{seed} is given twice" for seed in repeated]
     if len(seeds) != len(set(seeds)) and not repeated:
@@ -93,6 +95,6 @@ def parse_factors(pairs: list[str] | None) -> dict[str, object]:
             raise InputError(f"--set {pair!r}: write NAME=VALUE")
         try:
             values[name.strip()] = json.loads(value)
-        except ValueError:
+        except (ValueError, RecursionError):
             values[name.strip()] = value
     return values

@@ -20,14 +20,23 @@ R = TypeVar("R")
 
 
 def scenario_from(path: Path | None, pairs: list[str] | None, **defaults: Any) -> "Scenario":
-    """Build the scenario of ``--scenario`` and ``--set``; single factors win over the file, both over ``defaults``."""
+    """Build the scenario of ``--scenario`` and ``--set``; single factors win over the file, both over ``defaults``.
+
+    A default of ``None`` says nothing.
+    """
     from planroute.domains.grid import load_scenario, make_scenario
 
-    given = {**defaults, **parse_factors(pairs)}
+    said = {name: value for name, value in defaults.items() if value is not None}
+    given = {**said, **parse_factors(pairs)}
     if path is None:
         return make_scenario(given)
     loaded = load_scenario(path)
-    return make_scenario({**loaded.factors.model_dump(), **given}, feeder=loaded.feeder)
+    own = (
+        None
+        if loaded.feeder == make_scenario(loaded.factors.model_dump(include={"r_pu", "x_pu"})).feeder
+        else loaded.feeder
+    )
+    return make_scenario({**loaded.factors.model_dump(exclude_unset=True), **given}, feeder=own)
 
 
 def declarer_from(
@@ -67,6 +76,8 @@ def declarer_from(
 def opened_model(spec: str | None, base_url: str | None, cache: Path | None, no_cache: bool) -> Iterator[Model | None]:
     """Open the model of ``--model``, behind the call cache unless ``--no-cache``; close it at the end."""
     if spec is None:
+        if base_url is not None or cache is not None:
+            raise InputError("--base-url and --cache go with --model only")
         yield None
         return
     from planroute.models import CachedModel, CallCache, cache_folder, open_model

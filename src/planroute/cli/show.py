@@ -2,9 +2,12 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import typer
+
+if TYPE_CHECKING:
+    from planroute.episode import EpisodeRow
 
 COLUMNS: Sequence[tuple[str, str, int]] = (
     ("objective", "J", 0),
@@ -20,12 +23,35 @@ COLUMNS: Sequence[tuple[str, str, int]] = (
     ("curtailed_kwh", "curtailed kWh", 0),
     ("planning_s", "planning s", 2),
     ("late_events", "late", 1),
+    ("failed", "failed", 0),
 )
 
 
 def print_json(value: Any) -> None:
     """Print ``value`` as JSON with sorted keys: the same bytes for equal values."""
     typer.echo(json.dumps(value, sort_keys=True, indent=1, ensure_ascii=False))
+
+
+def plain(text: str) -> str:
+    """Text on one line without control or format characters: what a model wrote must not steer a terminal."""
+    return "".join(character if character.isprintable() else " " for character in text)
+
+
+def exit_on_failures(rows: "Sequence[EpisodeRow]") -> None:
+    """Say on standard error what failed and why, and exit 1 where the run cannot stand as it is.
+
+    That is where infrastructure broke an episode off, or where every episode failed.
+    """
+    broken = [row for row in rows if row.status == "infrastructure"]
+    failed = [row for row in rows if row.status == "failed"]
+    for some, what in ((broken, "broken off by the infrastructure"), (failed, "failed")):
+        if some:
+            why = plain(next((row.error for row in some if row.error), str(some[0].stop)))
+            typer.echo(f"planroute: {len(some)} of {len(rows)} episodes {what}: {why}", err=True)
+    if broken:
+        typer.echo("planroute: the same command, with --out, runs those again and no others", err=True)
+    if broken or (failed and len(failed) == len(rows)):
+        raise typer.Exit(1)
 
 
 def number(value: float | None, digits: int) -> str:

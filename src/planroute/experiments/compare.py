@@ -66,16 +66,22 @@ def summarise(rows: Sequence[EpisodeRow], cost: str) -> dict[str, Any]:
     to the forced modes with the least cost among those that kept the deadline. ``regret`` is cost less that least;
     a forced mode that missed the deadline has none. For a routed condition it splits into ``mode_regret``, what the
     forced episode of the executed mode costs above the least, and ``policy_gap``, what the rest of the declared policy
-    (intensity, targets, candidates) adds. Infrastructure failures are counted apart and left out of the means, every
-    other failure stays in.
+    (intensity, targets, candidates) adds. Infrastructure failures are counted apart and left out of the means; every
+    other failure stays in, but a failed forced episode is no oracle. A cost that some condition lacks on a seed is
+    averaged over the other seeds for all conditions, and ``lacking`` counts them.
     """
     names = sorted({name for row in rows for name in row.metrics})
     pairing = _Pairing(rows, cost)
+    lacking = _lacking(rows, [name for name in names if name.startswith(cost)])
     conditions = {}
     for condition in ordered(row.condition for row in rows):
         mine = [row for row in rows if row.condition == condition]
         counted = [row for row in mine if row.status != "infrastructure"]
-        table: dict[str, Any] = {name: _mean([row.metrics.get(name) for row in counted]) for name in names}
+        table: dict[str, Any] = {
+            name: _mean([row.metrics.get(name) for row in counted if (row.task, row.seed) not in lacking.get(name, ())])
+            for name in names
+        }
+        table["lacking"] = {name: len(some) for name, some in sorted(lacking.items())}
         for name in ("regret", "mode_regret", "policy_gap"):
             table[name] = _mean([getattr(pairing, name)(row) for row in counted])
         table["mode_agreement"] = _mean([row.mode_agreement for row in counted])
@@ -104,6 +110,15 @@ def summarise(rows: Sequence[EpisodeRow], cost: str) -> dict[str, Any]:
         ]
         conditions[condition] = table
     return {"conditions": conditions, "oracle": pairing.oracles()}
+
+
+def _lacking(rows: Sequence[EpisodeRow], names: Sequence[str]) -> dict[str, set[tuple[str, int]]]:
+    """The tasks and seeds on which some condition has no value of a cost, such as where a referee did not converge."""
+    found = {
+        name: {(row.task, row.seed) for row in rows if row.status != "infrastructure" and row.metrics.get(name) is None}
+        for name in names
+    }
+    return {name: some for name, some in found.items() if some}
 
 
 class _Pairing:
@@ -152,7 +167,7 @@ class _Pairing:
         return None if twin is None else self._value(twin)
 
     def _in_time(self, row: EpisodeRow) -> float | None:
-        return None if row.late_events else self._value(row)
+        return None if row.late_events or row.status != "finished" else self._value(row)
 
     def _value(self, row: EpisodeRow) -> float | None:
         return None if row.status == "infrastructure" else row.metrics.get(self._cost)

@@ -97,7 +97,7 @@ def test_a_feeder_file_stands_beside_the_scenario(tmp_path):
         ('{"feeder": 7}', "feeder must be a file name, got 7"),
         ('{"feeder": "absent.json"}', r"absent\.json"),
         ('{"stress": NaN}', "stress: "),
-        ('{"stress": -1, "colour": 2}', "scenario: 2 problems"),
+        ('{"stress": -1, "colour": 2}', r"day\.json: 2 problems"),
     ],
 )
 def test_a_faulty_file_is_refused(tmp_path, text, told):

@@ -15,6 +15,8 @@ from planroute.domains.grid.objective import cost
 from planroute.trace import Directed, Noted, Responded, Settled, Trace
 
 FloatArray = NDArray[np.float64]
+COLLAPSED_PU = 0.1
+"""Below this voltage the power-flow model has left its range: a cost computed from it would mean nothing."""
 GROUNDED_WITHIN = 1.05
 """A directive is grounded when it asks for at most this multiple of the true flexible load."""
 
@@ -72,7 +74,7 @@ def _costs(settled: Sequence[Settled], limits: Limits) -> dict[str, float | None
         # As float, for a figure that is not a number is null in a trace that was read from a file.
         head = np.array([event.values[f"import{suffix}_mw"] for event in settled], dtype=float)
         voltage = np.array([event.columns[f"voltage{suffix}_pu"] for event in settled], dtype=float)
-        if not (np.isfinite(head).all() and np.isfinite(voltage).all()):
+        if not (np.isfinite(head).all() and np.isfinite(voltage).all() and voltage.min() > COLLAPSED_PU):
             result.update({f"{key}{suffix}": None for key in ("objective", "overcap_kwh", "voltage_shortfall_pu")})
             continue
         parts = cost(head, voltage, curtailed, limits.import_cap_mw, limits.voltage_floor_pu, limits.weights)

@@ -13,6 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from planroute.domains.grid.coefficients import DEFAULT, Coefficients
 from planroute.domains.grid.feeder import Feeder, straight_laterals
 from planroute.domains.grid.feeder_file import load_feeder
+from planroute.domains.grid.numbers import shown
 from planroute.domains.grid.profiles import HOURS
 from planroute.errors import FaultyInput, InputError
 
@@ -27,8 +28,8 @@ class Factors(BaseModel):
 
     import_cap_mw: float = Field(DEFAULT.network.import_cap_mw, gt=0)
     voltage_floor_pu: float = Field(DEFAULT.network.voltage_floor_pu, gt=0.5, lt=1.1)
-    r_pu: float = Field(DEFAULT.network.r_pu, gt=0)
-    x_pu: float = Field(DEFAULT.network.x_pu, gt=0)
+    r_pu: float = Field(DEFAULT.network.r_pu, gt=0, le=10)
+    x_pu: float = Field(DEFAULT.network.x_pu, gt=0, le=10)
     stress: float = Field(1.0, ge=0, le=3)
     forecast_noise: float = Field(DEFAULT.planning.forecast_noise, ge=0, le=1)
     mean_resistance: float = Field(DEFAULT.response.mean_resistance, ge=0, le=1)
@@ -58,18 +59,27 @@ def default_feeder(r_pu: float, x_pu: float) -> Feeder:
 
 
 def make_scenario(
-    values: Mapping[str, Any] | None = None, *, feeder: Feeder | None = None, coefficients: Coefficients = DEFAULT
+    values: Mapping[str, Any] | None = None,
+    *,
+    feeder: Feeder | None = None,
+    coefficients: Coefficients = DEFAULT,
+    what: str = "scenario",
 ) -> Scenario:
-    """Build a scenario from factor values. Raises ``FaultyInput`` with every problem at once."""
+    """Build a scenario from factor values. Raises ``FaultyInput`` about ``what`` with every problem at once."""
     try:
         factors = Factors.model_validate(dict(values or {}))
     except ValidationError as error:
-        faults = [
-            f"{'.'.join(map(str, e['loc']))}: {_told(e['type'], e['msg'])}, got {e['input']!r}" for e in error.errors()
-        ]
-        raise FaultyInput("scenario", faults) from None
-    feeder = feeder or default_feeder(factors.r_pu, factors.x_pu)
-    return Scenario(factors, feeder, coefficients)
+        faults = [f"{_name(e['loc'])}: {_told(e['type'], e['msg'])}, got {shown(e['input'])}" for e in error.errors()]
+        raise FaultyInput(what, faults) from None
+    mixed = sorted({"r_pu", "x_pu"} & factors.model_fields_set) if feeder is not None else []
+    if mixed:
+        raise FaultyInput(what, [f"{name}: does not go with a feeder of one's own" for name in mixed])
+    return Scenario(factors, feeder or default_feeder(factors.r_pu, factors.x_pu), coefficients)
+
+
+def _name(place: tuple[int | str, ...]) -> str:
+    """The factor's name as it was given, fit to be shown."""
+    return shown(".".join(map(str, place))).strip("'")
 
 
 def _told(kind: str, message: str) -> str:
@@ -84,18 +94,20 @@ def load_scenario(path: Path) -> Scenario:
     Raises ``InputError`` where the file cannot be read and ``FaultyInput`` with every problem in it.
     """
     try:
-        values = json.loads(path.read_text(encoding="utf-8"))
+        values = json.loads(path.read_text(encoding="utf-8-sig"))
     except OSError as error:
         raise InputError(f"scenario file {path}: {error.strerror or error}") from None
+    except RecursionError:
+        raise InputError(f"scenario file {path}: nested too deeply") from None
     except ValueError as error:
         raise InputError(f"scenario file {path}: not JSON ({error})") from None
     if not isinstance(values, dict):
         raise InputError(f"scenario file {path}: must hold an object, holds {type(values).__name__}")
     feeder_file = values.pop("feeder", None)
-    if feeder_file is not None and not isinstance(feeder_file, str):
-        raise InputError(f"scenario file {path}: feeder must be a file name, got {feeder_file!r}")
+    if feeder_file is not None and not (isinstance(feeder_file, str) and feeder_file):
+        raise InputError(f"scenario file {path}: feeder must be a file name, got {shown(feeder_file)}")
     feeder = load_feeder(path.parent / feeder_file) if feeder_file else None
-    return make_scenario(values, feeder=feeder)
+    return make_scenario(values, feeder=feeder, what=f"scenario file {path}")
 
 
 def repaired(scenario: Scenario) -> Scenario:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from planroute.declaration import Declaration
+from planroute.declaration import Declaration, read_fields
 from planroute.domains.grid import briefing
 from planroute.domains.grid.aggregator import relay
 from planroute.domains.grid.allocation import Quota, allocate, worker_requests
@@ -79,7 +79,7 @@ class GridWorld:
 
     def begin(self, declaration: Declaration) -> None:
         """Take over target rule, theme and intensity."""
-        self.fields = GridFields.model_validate(dict(declaration.fields))
+        self.fields = read_fields(GridFields, declaration)
 
     def _remaining(self) -> tuple[int, ...]:
         return self._campaign[self._executed :]

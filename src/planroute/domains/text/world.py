@@ -11,7 +11,7 @@ from typing import Any
 
 from planroute.ask import ask
 from planroute.calls import Sampling
-from planroute.declaration import Declaration
+from planroute.declaration import Declaration, read_fields
 from planroute.domains.text.course import Course
 from planroute.domains.text.environment import Environment, Match, Matcher, Opener, exact
 from planroute.domains.text.fields import TextFields
@@ -88,7 +88,7 @@ class TextWorld:
 
     def begin(self, declaration: Declaration) -> None:
         """Take over the declared plan."""
-        self._declared = TextFields.model_validate(dict(declaration.fields))
+        self._declared = read_fields(TextFields, declaration)
 
     # -- planning ------------------------------------------------------------------------------------------------
 
