@@ -1,0 +1,5 @@
+"""``python -m planroute``: the command line."""
+
+from planroute.cli import main
+
+main()
