@@ -24,8 +24,10 @@ class Cell:
     def key(self) -> str:
         """A readable name, unique within a run, that is safe as a file name."""
         raw = f"{self.task.id}-{self.condition}-{self.seed}"
-        safe = "".join(c if c.isalnum() or c in "-_." else "_" for c in raw)[:120]
-        return safe if safe == raw else f"{safe}-{hashlib.sha256(raw.encode()).hexdigest()[:8]}"
+        safe = "".join(c if c.isalnum() or c in "-_." else "_" for c in raw)
+        safe = safe.encode()[:120].decode(errors="ignore")
+        digest = hashlib.sha256(raw.encode("utf-8", "surrogatepass")).hexdigest()
+        return safe if safe == raw else f"{safe}-{digest[:8]}"
 
 
 def identity(values: Any) -> str:

@@ -2,21 +2,19 @@
 
 import platform
 import time
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-from pydantic import TypeAdapter, ValidationError
-
 from planroute.episode import Episode, EpisodeRow
-from planroute.errors import InputError
+from planroute.errors import InputError, PlanrouteError
 from planroute.protocols import Domain
 from planroute.runs.cells import Cell, identity, run_cells
-from planroute.runs.folder import BILLING, CELLS, RunFolder, canonical
-
-_ROW: TypeAdapter[EpisodeRow] = TypeAdapter(EpisodeRow)
+from planroute.runs.folder import CELLS, RunFolder
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,12 +59,30 @@ def cell_identity(domain: Domain, cell: Cell, facts: Mapping[str, Any]) -> str:
     )
 
 
-def _row(stored: Mapping[str, Any], path: Path) -> EpisodeRow:
-    try:
-        return _ROW.validate_python(stored["row"])
-    except (KeyError, ValidationError) as error:
-        what = str(error).splitlines()[0]
-        raise InputError(f"{path} is damaged: row: {what}", hint="remove that file and run again") from None
+def _refuse_equal_names(cells: Sequence[Cell]) -> None:
+    for key, count in Counter(cell.key for cell in cells).items():
+        if count > 1:
+            raise InputError(f"{count} cells are named {key}", hint="give every task, condition and seed once")
+
+
+def _fields(domain: Domain, cell: Cell) -> dict[str, Any]:
+    """What the row of ``cell`` must hold."""
+    declarer = cell.conditions.declarer.name
+    return {
+        "domain": domain.name,
+        "task": cell.task.id,
+        "condition": cell.condition or declarer,
+        "declarer": declarer,
+        "seed": cell.seed,
+    }
+
+
+def _earlier(
+    folder: RunFolder, domain: Domain, cells: Sequence[Cell], identities: Mapping[str, str]
+) -> dict[str, EpisodeRow]:
+    """Rows of the cells that need not run again: all that are there, but for failures of the infrastructure."""
+    stored = ((cell, folder.cell(cell.key, identities[cell.key], _fields(domain, cell))) for cell in cells)
+    return {cell.key: row for cell, row in stored if row is not None and row.status != "infrastructure"}
 
 
 async def execute_run(
@@ -80,10 +96,12 @@ async def execute_run(
 ) -> Executed:
     """Run ``cells`` and keep everything under ``out`` where that is given.
 
-    A cell whose file is there with the same identity is not run again. ``finished`` is called once for each cell.
-    Raises ``InputError`` where ``out`` holds another run, ``StorageError`` where it cannot be written.
+    A cell whose file is there is not run again, unless the infrastructure failed it. ``finished`` is called once for
+    each cell. Raises ``InputError`` where two cells have one name, ``out`` holds another run or other files, or a
+    stored cell is damaged; ``StorageError`` where ``out`` cannot be written.
     """
     started = time.monotonic()
+    _refuse_equal_names(cells)
     facts = {task.id: domain.facts(task) for task in {cell.task.id: cell.task for cell in cells}.values()}
     identities = {cell.key: cell_identity(domain, cell, facts[cell.task.id]) for cell in cells}
     folder = RunFolder(out) if out is not None else None
@@ -98,33 +116,40 @@ async def execute_run(
                 "facts": facts,
                 "cells": [cell.key for cell in cells],
                 "environment": {"python": platform.python_version(), "system": platform.system()},
-            }
+            },
+            identities,
         )
-        for cell in cells:
-            stored = folder.cell(cell.key)
-            if stored is not None and stored.get("identity") == identities[cell.key]:
-                rows[cell.key] = _row(stored, folder.path / CELLS / f"{cell.key}.json")
+        rows = _earlier(folder, domain, cells, identities)
     resumed = len(rows)
     for _ in range(resumed):
         if finished is not None:
             finished()
     billing: dict[str, Any] = {}
+    noted = started
 
     def keep(cell: Cell, episode: Episode) -> None:
+        nonlocal noted
         rows[cell.key] = episode.row
         billing[cell.key] = episode.billing
         if folder is not None:
+            now = time.monotonic()
+            folder.note_billing(now - noted, cell.key, episode.billing)
+            noted = now
             folder.write_cell(cell.key, identities[cell.key], episode)
         if finished is not None:
             finished()
 
     missing = [cell for cell in cells if cell.key not in rows]
-    await run_cells(domain, missing, concurrency=concurrency, finished=keep)
-    seconds = time.monotonic() - started
+    try:
+        await run_cells(domain, missing, concurrency=concurrency, finished=keep)
+    except BaseException:
+        if folder is not None:
+            with suppress(PlanrouteError):
+                folder.close_billing(time.monotonic() - noted)
+        raise
     if folder is not None:
-        earlier = folder.billing()
-        whole = {"seconds": earlier.get("seconds", 0.0) + seconds, "cells": {**earlier.get("cells", {}), **billing}}
-        folder.write(BILLING, canonical(whole))
+        folder.close_billing(time.monotonic() - noted)
+    seconds = time.monotonic() - started
     return Executed([rows[cell.key] for cell in cells], resumed, seconds, billing)
 
 

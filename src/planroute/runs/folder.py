@@ -5,30 +5,41 @@
     manifest.json            what was asked for: versions, configuration, cells, facts for reports
     cells/<cell>.json        one row, its trace and its identity; written once, by rename
     billing.json             what differs between equal runs: wall times, billed calls
+    billing.jsonl            while cells run: the same, a line for each as it ends
     result.json              the table, derived from the cells
     report.html              the report, derived from the cells
 
 Equal commands give equal bytes in all but ``billing.json`` and the manifest's ``environment``.
 """
 
+import errno
 import json
 import os
+import stat
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from planroute.episode import Episode
-from planroute.errors import InputError, StorageError
+from planroute.episode import Episode, EpisodeRow
+from planroute.errors import DomainError, InputError, StorageError
+from planroute.runs.billing import BILLING, forget_lines, merged_billing, note_billing, read_billing
+from planroute.runs.stored import checked_manifest, read_object, stored_row
 
-MANIFEST, CELLS, BILLING, RESULT, REPORT = "manifest.json", "cells", "billing.json", "result.json", "report.html"
+MANIFEST, CELLS, RESULT, REPORT = "manifest.json", "cells", "result.json", "report.html"
 SCHEMA_VERSION = 1
+
+_PART = ".part-"
+_OTHER = "choose another --out"
+_KEEP = "choose another --out, or put back the manifest that the run was started with"
 
 
 def canonical(value: Any) -> str:
-    """JSON text with sorted keys; the same bytes for equal values."""
-    return json.dumps(value, sort_keys=True, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+    """JSON text with sorted keys; the same bytes for equal values. What is no valid Unicode is escaped."""
+    text = json.dumps(value, sort_keys=True, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+    return text.encode("utf-8", "backslashreplace").decode()
 
 
 class RunFolder:
@@ -37,71 +48,169 @@ class RunFolder:
     def __init__(self, path: Path) -> None:
         self.path = path
 
-    def start(self, manifest: Mapping[str, Any]) -> None:
-        """Create the folder and write the manifest.
+    def start(self, manifest: Mapping[str, Any], identities: Mapping[str, str] | None = None) -> None:
+        """Create the folder and write the manifest; of two runs that start at once the first has the folder.
 
-        Raises ``InputError`` where another run is already there, ``StorageError`` where it cannot be written.
+        Cells without a manifest are taken up where ``identities`` (by cell) says that they are all of this run.
+        Raises ``InputError`` where another run or anything else is already there, ``StorageError`` where the folder
+        cannot be written.
         """
-        wanted = {"schema": SCHEMA_VERSION, **manifest}
-        if (self.path / MANIFEST).exists():
-            found = self.manifest()
-            if found.get("identity") != wanted.get("identity"):
-                raise InputError(
-                    f"{self.path} already holds another run", hint="choose another --out, or remove that folder"
-                )
-        self.write(MANIFEST, canonical(wanted))
+        text = canonical({"schema": SCHEMA_VERSION, **manifest})
+        self._refuse_no_folder()
+        if not self._there(MANIFEST):
+            self._refuse_other_content(identities or {})
+            if self._create(MANIFEST, text):
+                return
+        if self.manifest()["identity"] != manifest.get("identity"):
+            raise InputError(
+                f"{self.path} already holds another run", hint="choose another --out, or remove that folder"
+            )
+        self.write(MANIFEST, text)
 
     def write(self, name: str, text: str) -> Path:
         """Write a file of the run as a whole: readers see the old one or the new one, never a part."""
         target = self.path / name
         try:
-            target.parent.mkdir(parents=True, exist_ok=True)
-            handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=".part-")
-            with os.fdopen(handle, "w", encoding="utf-8") as stream:
-                stream.write(text)
-            Path(temporary).chmod(0o644)
-            Path(temporary).replace(target)
+            with _part(target, text) as part:
+                part.replace(target)
         except OSError as error:
             raise StorageError(f"cannot write {target}: {error.strerror or error}") from None
         return target
 
     def write_cell(self, key: str, identity: str, episode: Episode) -> None:
-        """Write one finished cell."""
+        """Write one finished cell. Raises ``DomainError`` where it holds a number that is not finite."""
         content = {"identity": identity, "row": asdict(episode.row), "trace": json.loads(episode.trace.to_json())}
-        self.write(f"{CELLS}/{key}.json", canonical(content))
+        try:
+            text = canonical(content)
+        except ValueError:
+            raise DomainError(f"{key}: the episode holds a number that is not finite") from None
+        self.write(f"{CELLS}/{key}.json", text)
+
+    def note_billing(self, seconds: float, key: str, billed: Mapping[str, Any]) -> None:
+        """Keep at once what a finished cell was billed, and the ``seconds`` since the cell before."""
+        note_billing(self.path, seconds, key, billed)
+
+    def close_billing(self, seconds: float) -> None:
+        """Add everything that was billed, and the last ``seconds``, to the summary of all starts."""
+        note_billing(self.path, seconds)
+        self.write(BILLING, canonical(merged_billing(self.path)))
+        forget_lines(self.path)
 
     def manifest(self) -> dict[str, Any]:
         """Read the manifest. Raises ``InputError`` where there is no run or it cannot be read."""
-        return self._read(MANIFEST, f"{self.path} is not a run: it has no {MANIFEST}")
+        target = self.path / MANIFEST
+        found = read_object(target, missing=f"{self.path} is not a run: it has no {MANIFEST}", hint=_KEEP)
+        return checked_manifest(found, target, SCHEMA_VERSION, _KEEP)
 
-    def cell(self, key: str) -> dict[str, Any] | None:
-        """Read one cell, or ``None`` where it has not been run. Raises ``InputError`` where it is damaged."""
-        if not (self.path / CELLS / f"{key}.json").exists():
+    def cell(self, key: str, identity: str, expected: Mapping[str, Any]) -> EpisodeRow | None:
+        """Read the row of one cell, or ``None`` where it has not been run.
+
+        Raises ``InputError`` where the file is damaged or is not of this cell, which ``identity`` and the
+        ``expected`` fields of its row tell.
+        """
+        if not self._there(f"{CELLS}/{key}.json"):
             return None
-        return self._read(f"{CELLS}/{key}.json", "")
+        target = self.path / CELLS / f"{key}.json"
+        stored = read_object(target)
+        if stored.get("identity") != identity:
+            raise InputError(
+                f"{target} is damaged: identity: not the one of this run's cell", hint="remove that file and run again"
+            )
+        return stored_row(stored, target, expected)
 
     def cells(self) -> list[dict[str, Any]]:
-        """Read all finished cells, in the manifest's order."""
+        """Read all finished cells, in the manifest's order. Raises ``InputError`` where one is damaged."""
         keys: Sequence[str] = self.manifest()["cells"]
-        return [cell for key in keys if (cell := self.cell(key)) is not None]
+        found = []
+        for key in keys:
+            if self._there(f"{CELLS}/{key}.json"):
+                target = self.path / CELLS / f"{key}.json"
+                stored = read_object(target)
+                stored_row(stored, target)
+                found.append(stored)
+        return found
 
     def billing(self) -> dict[str, Any]:
         """Read what earlier executions of the run billed; empty where there is nothing to read."""
-        try:
-            return self._read(BILLING, "")
-        except InputError:
-            return {}
+        return read_billing(self.path) or {}
 
-    def _read(self, name: str, missing: str) -> dict[str, Any]:
+    def _there(self, name: str) -> bool:
+        """Whether there is anything of that name. Raises ``InputError`` where that cannot be told."""
+        try:
+            (self.path / name).lstat()
+        except (FileNotFoundError, NotADirectoryError):
+            return False
+        except OSError as error:
+            raise InputError(f"cannot read {self.path / name}: {error.strerror or error}") from None
+        except ValueError as error:
+            raise InputError(f"cannot read {self.path} / {name!r}: {error}") from None
+        return True
+
+    def _refuse_no_folder(self) -> None:
+        try:
+            mode = self.path.stat().st_mode
+        except OSError as error:
+            if error.errno in (errno.ENAMETOOLONG, errno.ELOOP):
+                raise InputError(f"{self.path} cannot be a folder: {error.strerror}", hint=_OTHER) from None
+            return
+        except ValueError as error:
+            raise InputError(f"{str(self.path)!r} cannot be a folder: {error}", hint=_OTHER) from None
+        if not stat.S_ISDIR(mode):
+            raise InputError(f"{self.path} is {'a file' if stat.S_ISREG(mode) else 'not a folder'}", hint=_OTHER)
+
+    def _refuse_other_content(self, identities: Mapping[str, str]) -> None:
+        """Raise ``InputError`` unless the folder, which has no manifest, is empty or holds cells of this run only."""
+        found = [name for name in self._names(self.path) if name != MANIFEST]
+        cells = [name for name in self._names(self.path / CELLS) if name.endswith(".json")] if CELLS in found else []
+        if not cells and any(name != CELLS for name in found):
+            raise InputError(f"{self.path} is not empty and holds no run", hint=_OTHER)
+        for name in cells:
+            wanted = identities.get(name.removesuffix(".json"))
+            if wanted is None or read_object(self.path / CELLS / name).get("identity") != wanted:
+                raise InputError(f"{self.path} holds cells of another run, and no {MANIFEST}", hint=_KEEP)
+
+    @staticmethod
+    def _names(folder: Path) -> list[str]:
+        """What is in ``folder``, but for files that a killed run was writing."""
+        try:
+            return sorted(path.name for path in folder.iterdir() if not path.name.startswith(_PART))
+        except (FileNotFoundError, NotADirectoryError):
+            return []
+        except OSError as error:
+            raise InputError(f"cannot read {folder}: {error.strerror or error}") from None
+
+    def _create(self, name: str, text: str) -> bool:
+        """Write a file as a whole where there is none yet, and tell whether that was so."""
         target = self.path / name
         try:
-            data = json.loads(target.read_text(encoding="utf-8"))
-        except FileNotFoundError:
-            raise InputError(missing or f"{target} is missing") from None
+            with _part(target, text) as part:
+                try:
+                    os.link(part, target)
+                except FileExistsError:
+                    return False
+                except OSError:  # a file system without hard links
+                    target.touch(exist_ok=False)
+                    part.replace(target)
+        except FileExistsError:
+            return False
         except OSError as error:
-            raise InputError(f"cannot read {target}: {error.strerror or error}") from None
-        except ValueError as error:
-            raise InputError(f"{target} is damaged: {error}", hint="remove that file and run again") from None
-        if not isinstance(data, dict):
-            raise InputError(f"{target} is damaged: not an object", hint="remove that file and run again")
-        return data
+            raise StorageError(f"cannot write {target}: {error.strerror or error}") from None
+        return True
+
+
+@contextmanager
+def _part(target: Path, text: str) -> Iterator[Path]:
+    """Write ``text`` to a file beside ``target``, for the caller to put in its place; nothing of it stays behind."""
+    target.parent.mkdir(parents=True, exist_ok=True)
+    handle, name = tempfile.mkstemp(dir=target.parent, prefix=_PART)
+    part = Path(name)
+    try:
+        with os.fdopen(handle, "wb") as stream:
+            stream.write(text.encode("utf-8", "backslashreplace"))
+        part.chmod(0o644)
+        yield part
+    finally:
+        part.unlink(missing_ok=True)
+
+
+__all__ = ["BILLING", "CELLS", "MANIFEST", "REPORT", "RESULT", "RunFolder", "canonical"]

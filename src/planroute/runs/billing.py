@@ -1,0 +1,134 @@
+"""What a run was billed: a line for each finished cell at once, and a summary of all starts.
+
+While cells run, ``billing.jsonl`` gets a line for each as it ends, so that a killed run loses no cost. At the end of a
+start its lines are added to ``billing.json`` and the file is removed.
+"""
+
+import json
+import logging
+import math
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from planroute.errors import InputError, StorageError
+from planroute.runs.stored import read_object
+
+BILLING, JOURNAL = "billing.json", "billing.jsonl"
+
+_LOG = logging.getLogger("planroute.runs")
+
+
+def note_billing(folder: Path, seconds: float, cell: str = "", billed: Mapping[str, Any] | None = None) -> None:
+    """Append what ``cell`` was billed, and the ``seconds`` since the line before."""
+    target = folder / JOURNAL
+    line = json.dumps({"cell": cell, "seconds": seconds, "billed": billed or {}}, sort_keys=True)
+    try:
+        if target.exists() and not target.is_file():
+            raise StorageError(f"cannot write {target}: not a file")
+        with target.open("a", encoding="utf-8") as stream:
+            # A line that a killed run left unfinished must not swallow this one.
+            stream.write(f"\n{line}\n")
+    except OSError as error:
+        raise StorageError(f"cannot write {target}: {error.strerror or error}") from None
+
+
+def read_billing(folder: Path) -> dict[str, Any] | None:
+    """Read the summary; ``None`` where there is none in the right form."""
+    try:
+        found = read_object(folder / BILLING)
+    except InputError:
+        return None
+    return found if _amount(found.get("seconds")) and _all_billed(found.get("cells")) else None
+
+
+def merged_billing(folder: Path) -> dict[str, Any]:
+    """Sum the summary and the lines that are not in it yet. A damaged summary is set aside, and that is logged."""
+    earlier = read_billing(folder)
+    if earlier is None:
+        _set_aside(folder)
+    seconds: float = earlier["seconds"] if earlier else 0.0
+    cells: dict[str, dict[str, dict[str, Any]]] = dict(earlier["cells"]) if earlier else {}
+    for line in _lines(folder / JOURNAL):
+        seconds += line["seconds"]
+        if line["cell"]:
+            cells[line["cell"]] = _sum(cells.get(line["cell"], {}), line["billed"])
+    return {"seconds": seconds, "cells": cells}
+
+
+def forget_lines(folder: Path) -> None:
+    """Remove the lines once they are in the summary."""
+    try:
+        (folder / JOURNAL).unlink(missing_ok=True)
+    except OSError as error:
+        raise StorageError(f"cannot remove {folder / JOURNAL}: {error.strerror or error}") from None
+
+
+def _lines(path: Path) -> list[dict[str, Any]]:
+    if not path.is_file():
+        return []
+    try:
+        text = path.read_text(encoding="utf-8", errors="replace")
+    except OSError as error:
+        raise StorageError(f"cannot read {path}: {error.strerror or error}") from None
+    found, unreadable = [], 0
+    for line in filter(str.strip, text.split("\n")):
+        try:
+            data = json.loads(line)
+        except (ValueError, RecursionError):
+            data = None
+        if (
+            isinstance(data, dict)
+            and isinstance(data.get("cell"), str)
+            and _amount(data.get("seconds"))
+            and _all_billed({"": data.get("billed")})
+        ):
+            found.append(data)
+        else:
+            unreadable += 1
+    if unreadable:
+        _LOG.warning("%s: %d unreadable %s left out", path, unreadable, "line" if unreadable == 1 else "lines")
+    return found
+
+
+def _set_aside(folder: Path) -> None:
+    path = folder / BILLING
+    if not (path.exists() or path.is_symlink()):
+        return
+    number = 1
+    while (aside := folder / f"{BILLING}.damaged-{number}").exists():
+        number += 1
+    try:
+        path.rename(aside)
+    except OSError as error:
+        raise StorageError(f"cannot set {path} aside: {error.strerror or error}") from None
+    _LOG.warning("%s is damaged; set aside as %s, its costs are not in the new one", path, aside.name)
+
+
+def _amount(value: Any) -> bool:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return False
+    return 0 <= value <= 1e300 and math.isfinite(value)
+
+
+def _all_billed(cells: Any) -> bool:
+    """Whether ``cells`` holds amounts by cell, purpose and name; an amount that is not known is null."""
+    return isinstance(cells, dict) and all(
+        isinstance(of_cell, dict)
+        and all(
+            isinstance(spent, dict) and all(value is None or _amount(value) for value in spent.values())
+            for spent in of_cell.values()
+        )
+        for of_cell in cells.values()
+    )
+
+
+def _sum(one: Mapping[str, Any], other: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+    def total(purpose: str, name: str) -> Any:
+        known = [of[purpose][name] for of in (one, other) if name in of.get(purpose, {})]
+        return None if None in known else sum(known)
+
+    return {
+        purpose: {name: total(purpose, name) for name in {**one.get(purpose, {}), **other.get(purpose, {})}}
+        for purpose in {**one, **other}
+    }

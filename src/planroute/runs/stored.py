@@ -1,0 +1,120 @@
+"""What a run has stored, checked before it is believed: every fault names its file and the field in it."""
+
+import json
+import math
+import stat
+from collections.abc import Mapping
+from dataclasses import fields
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import TypeAdapter, ValidationError
+
+from planroute.episode import EpisodeRow
+from planroute.errors import InputError
+from planroute.evaluation.deadline import PlanningEvent
+from planroute.trace import SCHEMA_VERSION as TRACE_VERSION
+from planroute.trace import Stop
+
+AGAIN = "remove that file and run again"
+
+_ROW: TypeAdapter[EpisodeRow] = TypeAdapter(EpisodeRow)
+_ROW_FIELDS = tuple(field.name for field in fields(EpisodeRow))
+_WITHIN: Mapping[str, TypeAdapter[Any]] = {
+    "status": TypeAdapter(Literal["finished", "failed", "infrastructure"]),
+    "stop": TypeAdapter(Stop),
+    "spent": TypeAdapter(dict[str, dict[str, float]]),
+    "planning": TypeAdapter(tuple[PlanningEvent, ...]),
+}
+
+
+def read_object(path: Path, *, missing: str = "", hint: str = AGAIN) -> dict[str, Any]:
+    """Read the JSON object in ``path``. Raises ``InputError`` where it is missing, no regular file, or damaged."""
+    try:
+        if not stat.S_ISREG(path.stat().st_mode):
+            raise InputError(f"{path} is not a file", hint=hint)
+        data = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise InputError(missing or f"{path} is missing") from None
+    except OSError as error:
+        raise InputError(f"cannot read {path}: {error.strerror or error}") from None
+    except ValueError as error:
+        raise InputError(f"{path} is damaged: {error}", hint=hint) from None
+    except RecursionError:
+        raise InputError(f"{path} is damaged: nested too deeply", hint=hint) from None
+    if not isinstance(data, dict):
+        raise InputError(f"{path} is damaged: not an object", hint=hint)
+    return data
+
+
+def stored_row(stored: Mapping[str, Any], path: Path, expected: Mapping[str, Any] | None = None) -> EpisodeRow:
+    """Return the row of a stored cell, as it was written: a whole number stays one.
+
+    ``expected`` holds what the cell's own fields must be. Raises ``InputError`` that names ``path`` and the first
+    field that is missing, has another type or value, or holds a number that is not finite.
+    """
+    faulty = _not_finite(stored)
+    if faulty:
+        raise _damaged(path, faulty, "not a finite number")
+    row, trace = stored.get("row"), stored.get("trace")
+    if not isinstance(row, dict):
+        raise _damaged(path, "row", "missing or not an object")
+    if not isinstance(trace, dict) or not isinstance(trace.get("events"), list):
+        raise _damaged(path, "trace", "missing or not a list of events")
+    if trace.get("schema") != TRACE_VERSION:
+        raise _damaged(path, "trace.schema", f"{trace.get('schema')!r}, this planroute reads {TRACE_VERSION}")
+    _check(_ROW, row, path, "row")
+    for name, form in _WITHIN.items():
+        _check(form, row[name], path, f"row.{name}")
+    for name, value in (expected or {}).items():
+        if row[name] != value:
+            raise _damaged(path, f"row.{name}", f"{row[name]!r} in the file of a cell with {value!r}")
+    values = {name: row[name] for name in _ROW_FIELDS}
+    return EpisodeRow(**{**values, "planning": tuple(row["planning"])})
+
+
+def checked_manifest(manifest: dict[str, Any], path: Path, version: int, hint: str) -> dict[str, Any]:
+    """Return ``manifest``. Raises ``InputError`` for another schema version or a field of the wrong form."""
+    if manifest.get("schema", version) != version:
+        raise InputError(
+            f"{path} has schema version {manifest['schema']!r}, this planroute reads {version}",
+            hint="install the planroute version that wrote it, or choose another folder",
+        )
+    cells, facts = manifest.get("cells"), manifest.get("facts", {})
+    if not isinstance(manifest.get("identity"), str):
+        raise _damaged(path, "identity", "missing or not a text", hint)
+    if not isinstance(cells, list) or not all(isinstance(key, str) and Path(key).name == key for key in cells):
+        raise _damaged(path, "cells", "missing or not a list of names", hint)
+    if not isinstance(facts, dict) or not all(isinstance(of_task, dict) for of_task in facts.values()):
+        raise _damaged(path, "facts", "not an object for each task", hint)
+    return manifest
+
+
+def _damaged(path: Path, field: str, what: str, hint: str = AGAIN) -> InputError:
+    return InputError(f"{path} is damaged: {field}: {what}", hint=hint)
+
+
+def _check(form: TypeAdapter[Any], value: Any, path: Path, name: str) -> None:
+    """Hold ``value`` against ``form`` as JSON; text that is no valid Unicode counts as text."""
+    try:
+        form.validate_json(json.dumps(value, ensure_ascii=False).encode("utf-8", "replace"), strict=True)
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_input=False)[0]
+        raise _damaged(path, ".".join([name, *map(str, first["loc"])]), first["msg"]) from None
+    except RecursionError:
+        raise _damaged(path, name, "nested too deeply") from None
+
+
+def _not_finite(stored: Mapping[str, Any]) -> str:
+    """Name the first number that is not finite; empty where all are. Not recursive, so no depth is too deep."""
+    left: list[tuple[str, Any]] = [("", stored)]
+    while left:
+        name, value = left.pop()
+        if isinstance(value, float):
+            if not math.isfinite(value):
+                return name
+        elif isinstance(value, dict):
+            left.extend((f"{name}.{key}" if name else key, item) for key, item in value.items())
+        elif isinstance(value, list):
+            left.extend((f"{name}.{place}", item) for place, item in enumerate(value))
+    return ""
