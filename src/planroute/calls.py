@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
@@ -9,6 +10,14 @@ from typing import Any, Literal
 from planroute.ledger import Usage
 
 Role = Literal["system", "user", "assistant"]
+
+_LONE = re.compile("[\ud800-\udfff]")
+
+
+def canonical_json(value: Any) -> str:
+    """Return ``value`` as JSON that is equal for equal values and always UTF-8: lone surrogates stay escaped."""
+    text = json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    return _LONE.sub(lambda lone: f"\\u{ord(lone.group()):04x}", text)
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +84,7 @@ class ModelRequest:
     def canonical(self, endpoint: str) -> str:
         """Return canonical JSON of all that identifies the call when it is put to ``endpoint``."""
         body = {k: v for k, v in asdict(self).items() if k != "purpose"}
-        return json.dumps({"endpoint": endpoint, **body}, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+        return canonical_json({"endpoint": endpoint, **body})
 
     def identity(self, endpoint: str) -> str:
         """Return the SHA-256 of ``canonical``: two calls with equal identity are the same question."""

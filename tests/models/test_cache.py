@@ -1,6 +1,7 @@
 """The call cache: hits, mismatches, damage, single flight, and recordings made from it."""
 
 import asyncio
+import json
 import logging
 import sqlite3
 import subprocess
@@ -251,7 +252,7 @@ def test_a_recording_of_several_models_wants_a_name(cache: CallCache) -> None:
     ("content", "message"),
     [
         (None, "cannot read the recording"),
-        ("", "calls of 0 models"),
+        ("", "is empty: it holds no calls"),
         ("{}\n", "line 1: not a recorded call"),
         ("\n\nnonsense", "line 3: not a recorded call"),
         (b"\xff\xfe\x00", "cannot read the recording"),
@@ -282,3 +283,180 @@ def test_hits_are_charged_and_not_billed(cache: CallCache) -> None:
     total = ledger.total
     assert (total.model_calls, total.billed_calls, total.tokens, total.price_usd) == (2, 1, 30, 0.25)
     assert ledger.by_purpose["greeting"].latency_s == 3.0
+
+
+def test_what_cannot_be_stored_is_no_damage(cache: CallCache) -> None:
+    complete(CachedModel(Counting(), cache), ask())
+    for reply in (ModelReply("a", finish_reason=["x"]), ModelReply("a", Usage(2**63))):
+        with pytest.raises(StorageError):
+            cache.store(CallRecord("1", "p", "{}", reply))
+
+        class Wrong(Counting):
+            async def complete(self, request: ModelRequest, reply: ModelReply = reply) -> ModelReply:
+                return reply
+
+        with pytest.raises(StorageError, match=r"answer of counting@1 cannot be kept: (finish_reason|prompt_tokens)"):
+            complete(CachedModel(Wrong(), cache), ask("other"))
+    assert len(cache) == 1
+    assert not list(cache.path.parent.glob("*damaged*"))
+
+
+def test_lone_surrogates_are_kept_as_question_marks(cache: CallCache, tmp_path: Path) -> None:
+    class Broken(Counting):
+        async def complete(self, request: ModelRequest) -> ModelReply:
+            return ModelReply("lone \ud800", Usage(1, raw={"\ud800": "\udfff"}), "\udc00")
+
+    request = ask("lone \udcff", purpose="\ud800")
+    assert request.identity("x\ud800") != request.identity("x\ud801") != ask("lone ?").identity("x\ud801")
+    (first,) = complete(CachedModel(Broken(), cache), request)
+    (second,) = complete(CachedModel(Broken(), cache), request)
+    assert (first.text, first.thinking, first.usage.raw, first.billed) == ("lone ?", "?", {"?": "?"}, True)
+    assert second == replace(first, billed=False)
+    cache.export(tmp_path / "calls.jsonl")
+    assert complete(open_model(f"recorded:{tmp_path / 'calls.jsonl'}"), request) == [second]
+
+
+def test_a_recording_is_never_kept_as_the_model_s_own_answer(cache: CallCache, tmp_path: Path) -> None:
+    complete(CachedModel(Counting(), cache), ask())
+    path = tmp_path / "edited.jsonl"
+    cache.export(path)
+    path.write_text(path.read_text().replace("answer 1", "edited"))
+    with closing(CallCache(tmp_path / "other.sqlite")) as other:
+        (reply,) = complete(CachedModel(open_model(f"recorded:{path}"), other), ask())
+        assert (reply.text, reply.billed, len(other)) == ("edited é\n", False, 0)
+        assert complete(CachedModel(Counting(), other), ask())[0].text == "answer 1 é\n"
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "message"),
+    [
+        ("text", None, "text is not a text"),
+        ("text", 5, "text is not a text"),
+        ("finish_reason", ["x"], "finish_reason is not a text"),
+        ("prompt_tokens", "a", "prompt_tokens is not a whole number"),
+        ("prompt_tokens", True, "prompt_tokens is not a whole number"),
+        ("answer_tokens", -1, "answer_tokens is out of range"),
+        ("thinking_tokens", 2**63, "thinking_tokens is out of range"),
+        ("latency_s", "x", "latency_s is not a number"),
+        ("latency_s", float("nan"), "latency_s is out of range"),
+        ("price_usd", "free", "price_usd is not a number"),
+        ("price_usd", 10**400, "price_usd is out of range"),
+        ("raw_usage", [], "raw_usage is not an object"),
+        ("identity", "\x1b[2J", r"not the one of identity '\\x1b\[2J'"),
+        ("request", [], "not the one of identity"),
+    ],
+)
+def test_a_wrong_type_in_a_recording_is_told(
+    cache: CallCache, tmp_path: Path, name: str, value: object, message: str
+) -> None:
+    complete(CachedModel(Counting(), cache), ask())
+    path = tmp_path / "calls.jsonl"
+    cache.export(path)
+    path.write_text("\n" + json.dumps(json.loads(path.read_text()) | {name: value}))
+    with pytest.raises(InputError, match=message) as caught:
+        RecordedModel(path)
+    assert str(caught.value).startswith(f"{path}, line 2: ")
+    assert str(caught.value).isprintable()
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("[" * 100_000, "nested too deeply"),
+        ("5", "not an object"),
+        ("{}", "identity is missing|request is missing"),
+        ('{"request": {"raw": ' + "[" * 100_000, "nested too deeply"),
+    ],
+)
+def test_a_line_that_is_no_call_is_told(tmp_path: Path, line: str, message: str) -> None:
+    path = tmp_path / "calls.jsonl"
+    path.write_text(line)
+    with pytest.raises(InputError, match=f"line 1: not a recorded call: ({message})"):
+        RecordedModel(path)
+
+
+def test_a_request_without_an_endpoint_is_told(tmp_path: Path) -> None:
+    path = tmp_path / "calls.jsonl"
+    identity = "44136fa355b3678a1146ad16f7e8649e94fb4fc21fe77e8310c060f61caaff8a"
+    path.write_text(CallRecord(identity, "p", "{}", ModelReply("a")).to_json())
+    with pytest.raises(InputError, match="line 1: not a recorded call: its request names no endpoint"):
+        RecordedModel(path)
+
+
+def folder_of(path: Path) -> dict[str, bytes]:
+    return {entry.name: entry.read_bytes() for entry in path.iterdir() if entry.is_file()}
+
+
+def test_a_damaged_recording_is_told_and_left_as_it_is(cache: CallCache, tmp_path: Path) -> None:
+    complete(CachedModel(Counting(), cache), *(ask("x" * 3000 + str(i)) for i in range(9)))
+    cache.close()
+    whole = cache.path.read_bytes()
+    with closing(sqlite3.connect(cache.path)) as db, db:
+        db.execute("UPDATE calls SET text = 'forged' WHERE text LIKE 'answer 7 %'")
+    folder = tmp_path / "recordings"
+    folder.mkdir()
+    for number, content in enumerate(
+        (cache.path.read_bytes(), whole[:4096] + b"\xa5" * (len(whole) - 4096), b"SQLite format 3\x00" + b"\xff" * 5000)
+    ):
+        path = folder / f"{number}.sqlite"
+        path.write_bytes(content)
+        before = folder_of(folder)
+        with pytest.raises(InputError, match="nothing in it was changed"):
+            RecordedModel(path)
+        assert folder_of(folder) == before
+
+
+def test_a_recording_is_read_without_a_mark_on_it(cache: CallCache, tmp_path: Path) -> None:
+    (live,) = complete(CachedModel(Counting(), cache), ask())
+    assert cache.path.with_name("calls.sqlite-wal").stat().st_size > 0
+    folder = tmp_path / "recordings"
+    folder.mkdir()
+    for ending in ("", "-wal"):
+        source = cache.path.with_name(cache.path.name + ending)
+        (folder / source.name).write_bytes(source.read_bytes())
+    before = folder_of(folder)
+    # Nobody can make the file here that SQLite would need beside the log, as on a disk that cannot be written.
+    (folder / "calls.sqlite-shm").mkdir()
+    path = folder / "calls.sqlite"
+    assert complete(open_model(f"recorded:{path}"), ask()) == [replace(live, billed=False)]
+    assert folder_of(folder) == before
+    cache.close()
+    assert complete(open_model(f"recorded:{cache.path}"), ask()) == [replace(live, billed=False)]
+    assert list(folder_of(cache.path.parent)) == ["calls.sqlite"]
+
+
+def test_an_empty_recording_is_told(tmp_path: Path) -> None:
+    path = tmp_path / "calls.sqlite"
+    CallCache(path).close()
+    with pytest.raises(InputError, match=r"the recording .* is empty: it holds no calls"):
+        RecordedModel(path)
+
+
+@pytest.mark.parametrize(
+    "made",
+    [
+        "CREATE TABLE notes (a)",
+        "CREATE TABLE calls (a, b)",
+        "PRAGMA user_version = 1; CREATE TABLE notes (a)",
+        "PRAGMA application_id = 77",
+    ],
+)
+def test_another_program_s_database_is_refused_and_left_as_it_is(tmp_path: Path, made: str) -> None:
+    path = tmp_path / "other.sqlite"
+    with closing(sqlite3.connect(path)) as db:
+        db.executescript(made)
+    before = folder_of(tmp_path)
+    with pytest.raises(StorageError, match=r"another program's database, not a call cache — .*--cache"):
+        CallCache(path)
+    with pytest.raises(InputError, match="another program's database"):
+        RecordedModel(path)
+    assert folder_of(tmp_path) == before
+
+
+def test_a_cache_without_the_mark_of_its_application_is_read(cache: CallCache) -> None:
+    complete(CachedModel(Counting(), cache), ask())
+    cache.close()
+    with closing(sqlite3.connect(cache.path)) as db:
+        assert db.execute("PRAGMA application_id").fetchone() == (0x706C616E,)
+        db.execute("PRAGMA application_id = 0")
+    assert len(CallCache(cache.path)) == 1

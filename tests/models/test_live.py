@@ -8,6 +8,7 @@ import time
 import traceback
 from collections.abc import Callable, Iterator
 from contextlib import closing
+from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from threading import Thread
@@ -171,6 +172,12 @@ def test_what_a_request_may_ask_for(endpoint: Endpoint) -> None:
         raw(b"[" * 100_000),
         raw(json.dumps(completion()).encode()[:40], content_length="4000"),
         hang_up,
+        good(reason=["x"]),
+        good(reason={"a": 1}),
+        good(reason=5),
+        status(429, retry_after="inf"),
+        status(503, retry_after="nan"),
+        status(503, retry_after="Wed, 21 Oct 0001 07:28:00 -0000"),
     ],
 )
 def test_trouble_that_may_pass_is_tried_again(endpoint: Endpoint, trouble: Behaviour) -> None:
@@ -385,3 +392,140 @@ def test_the_key_is_nowhere(endpoint: Endpoint, tmp_path: Path, caplog: pytest.L
 def test_not_a_url(url: str) -> None:
     with pytest.raises(InputError, match="not the URL of an endpoint"):
         LiveModel(url, "m")
+
+
+def test_an_answer_that_breaks_off_is_told_apart(endpoint: Endpoint) -> None:
+    endpoint.plays(raw(json.dumps(completion()).encode()[:40], content_length="4000"))
+    with pytest.raises(ModelUnavailable, match=r"after 1 attempt: the answer broke off \(.+\) — try again later"):
+        ask(endpoint, timeout_s=1.0, retries=0)
+    endpoint.plays(hang_up)
+    with pytest.raises(ModelUnavailable, match="the answer broke off"):
+        ask(endpoint, retries=0)
+
+
+@pytest.mark.parametrize("charset", ["utf-16", "utf-32", "nonsense", "latin-1"])
+def test_answers_are_utf8_whatever_the_header_says(endpoint: Endpoint, charset: str) -> None:
+    body = json.dumps(completion("schön"), ensure_ascii=False).encode()
+    endpoint.plays(raw(body, content_type=f"application/json; charset={charset}"))
+    assert ask(endpoint, retries=0)[0].text == "schön"
+    endpoint.plays(raw(body.replace("ö".encode(), b"\xff")))
+    assert ask(endpoint, retries=0)[0].text == "sch\ufffdn"
+    endpoint.plays(status(401, "schade", content_type=f"application/json; charset={charset}"))
+    with pytest.raises(ModelRefused, match="HTTP 401: schade"):
+        ask(endpoint)
+
+
+@pytest.mark.parametrize("count", [2**63, 10**4000, -1, True, 1.5, float("nan")])
+def test_impossible_counts_are_none(endpoint: Endpoint, tmp_path: Path, count: Any) -> None:
+    endpoint.plays(good(usage={"prompt_tokens": count, "completion_tokens": 4, "\ud800": {"deep": [count, "\udfff"]}}))
+    with closing(CallCache(tmp_path / "calls.sqlite")) as cache:
+        model = CachedModel(LiveModel(endpoint.base_url, "m", retries=0), cache)
+
+        async def run() -> ModelReply:
+            try:
+                return await model.complete(REQUEST)
+            finally:
+                await model.model.aclose()
+
+        reply = asyncio.run(run())
+        assert (reply.usage.prompt_tokens, reply.usage.answer_tokens) == (0, 4)
+        json.dumps(dict(reply.usage.raw), allow_nan=False, ensure_ascii=False).encode()
+        assert [record.reply for record in cache] == [replace(reply, billed=False)]
+    assert [path.name for path in tmp_path.iterdir()] == ["calls.sqlite"]
+
+
+def test_an_account_nested_without_end_is_cut() -> None:
+    account: dict[str, Any] = {}
+    for _ in range(500):
+        account = {"a": [account]}
+    assert len(json.dumps(normalised(account, "", "").raw)) < 100
+
+
+def test_surrogates_in_a_question_are_sent_as_question_marks(endpoint: Endpoint) -> None:
+    model = LiveModel(endpoint.base_url, "m\udcff", retries=0)
+
+    async def run() -> None:
+        await model.complete(ModelRequest("p", (Message("user", "lone \ud800"),), schema=SCHEMA))
+        await model.aclose()
+
+    asyncio.run(run())
+    assert (endpoint.bodies[0]["model"], endpoint.bodies[0]["messages"][0]["content"]) == ("m?", "lone ?")
+
+
+@pytest.mark.parametrize("key", ["ключ-canary", "canary\r\nX: canary", "canary canary", "canary\x07", "canary\udcff"])
+@pytest.mark.parametrize("name", ["PLANROUTE_API_KEY", "OPENAI_API_KEY"])
+def test_a_key_that_cannot_be_sent_is_refused_and_not_shown(
+    endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch, name: str, key: str
+) -> None:
+    monkeypatch.delenv("PLANROUTE_API_KEY")
+    monkeypatch.setenv(name, key)
+    with pytest.raises(ModelRefused, match=f"the key in {name} holds a space, a control character") as caught:
+        ask(endpoint)
+    assert "canary" not in "".join(traceback.format_exception(caught.value))
+    assert endpoint.bodies == []
+
+
+def test_a_key_that_the_endpoint_repeats_is_dropped(endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch) -> None:
+    for key in ('canary"\\/0123', "plain-canary"):
+        monkeypatch.setenv("PLANROUTE_API_KEY", key)
+        for fields in (
+            {
+                "content": f"It is {key}.",
+                "reasoning": key,
+                "reason": key,
+                "usage": {key: [key], "completion_tokens": 4},
+            },
+            {"content": None, "tool_calls": [{"function": {"name": key, "arguments": f"{{{key}}}"}}]},
+        ):
+            endpoint.plays(good(**fields))
+            (reply,) = ask(endpoint)
+            assert "canary" not in repr(reply)
+        endpoint.plays(raw(b"x" * 75 + key.encode()))
+        with pytest.raises(ModelUnavailable) as caught:
+            ask(endpoint, retries=0)
+        assert key[:4] not in str(caught.value)
+    monkeypatch.setenv("PLANROUTE_API_KEY", "usage")
+    endpoint.plays(good(content="usage"))
+    assert ask(endpoint)[0].text == "usage"
+    monkeypatch.setenv("PLANROUTE_API_KEY", "content")
+    endpoint.plays(good(content="my content"))
+    assert ask(endpoint)[0].text == "my ***"
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("http_proxy", "socks9://user:canary@host"),
+        ("all_proxy", "http://[::1"),
+        ("SSL_CERT_FILE", "/nonexistent/certificates"),
+    ],
+)
+def test_an_environment_that_allows_no_connection_is_told(
+    monkeypatch: pytest.MonkeyPatch, name: str, value: str
+) -> None:
+    monkeypatch.setenv("PLANROUTE_API_KEY", CANARY)
+    monkeypatch.setenv(name, value)
+    monkeypatch.delenv("no_proxy", raising=False)
+    monkeypatch.delenv("NO_PROXY", raising=False)
+    with pytest.raises(ModelRefused, match=r"cannot set up a connection to http.*SSL_CERT_FILE") as caught:
+        asyncio.run(LiveModel("https://127.0.0.1:1/v1", "m").complete(REQUEST))
+    assert "\n" not in str(caught.value)
+    assert "canary" not in str(caught.value)
+
+
+def test_errors_are_printable(endpoint: Endpoint) -> None:
+    endpoint.plays(status(400, "\x1b[2J\x1b]0;title\x07 Hello\x00\u202e\u2066\u200b there\x9b\r\nall"))
+    with pytest.raises(ModelRefused, match=r"HTTP 400: \[2J\]0;title Hello there all — ") as caught:
+        ask(endpoint)
+    assert str(caught.value).isprintable()
+    endpoint.plays(raw(b"\x00\x01\xff\x1b[31m junk"))
+    with pytest.raises(ModelUnavailable, match="not a chat completion") as unreadable:
+        ask(endpoint, retries=0)
+    assert str(unreadable.value).isprintable()
+
+
+def test_a_pause_without_end_is_not_one(endpoint: Endpoint) -> None:
+    endpoint.plays(status(429, retry_after="inf"))
+    with pytest.raises(ModelUnavailable) as caught:
+        ask(endpoint, retries=0)
+    assert "asks to wait" not in str(caught.value)

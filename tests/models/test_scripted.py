@@ -130,6 +130,15 @@ def test_own_scripts(monkeypatch: pytest.MonkeyPatch) -> None:
         ("scripted/declare", "needs a mode, got ''.*PREDEFINED"),
         ("scripted/declare=BOLD", "needs a mode, got 'BOLD'"),
         ("scripted/garbage?seed=x", "whole number"),
+        ("scripted/garbage?seed=" + "9" * 5000, "whole number"),
+        ("scripted/garbage?sed=1", "no parameter 'sed' — it takes seed"),
+        ("scripted/garbage=3", "takes no value, got '3'"),
+        ("scripted/garbage?seed=1&seed=2", "a parameter twice"),
+        ("scripted/minimal?x=1", "no parameter 'x' — it takes none"),
+        ("scripted/minimal=1", "takes no value, got '1'"),
+        ("scripted/echo=5", "takes no value, got '5'"),
+        ("scripted/declare=SEARCH?x", "no parameter 'x'"),
+        ("scripted/slip=0.1?rate=2", "no parameter 'rate' — it takes declare"),
     ],
 )
 def test_a_wrong_name_is_told(spec: str, message: str) -> None:

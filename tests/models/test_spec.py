@@ -18,6 +18,7 @@ from planroute.protocols import Model
         ("scripted/minimal", "scripted/minimal"),
         ("openai:gpt-4o-mini", "https://api.openai.com/v1#gpt-4o-mini"),
         ("http://localhost:8000/v1#qwen", "http://localhost:8000/v1#qwen"),
+        ("HTTP://localhost:8000/v1#qwen", "http://localhost:8000/v1#qwen"),
         ("https://user:secret@host/v1/?key=secret#org/model", "https://host/v1#org/model"),
     ],
 )

@@ -3,7 +3,8 @@
 A question is looked up by its identity and the stored question is compared with it: a mismatch raises, and is never
 answered. Every row has a checksum. A file that cannot be read, or a row whose checksum is wrong, is damage: the file
 is set aside as ``NAME.damaged-N``, a warning is logged (logger ``planroute.models``), the rows that are still whole
-are carried over into a new file, and the run goes on.
+are carried over into a new file, and the run goes on. An error of another kind is no damage, and another program's
+database is refused and left as it is.
 """
 
 import asyncio
@@ -23,6 +24,8 @@ from planroute.models.record import COLUMNS, CallRecord
 from planroute.protocols import Model
 
 VERSION: Final = 1
+APPLICATION: Final = 0x706C616E
+"""What marks a new file as planroute's in its header."""
 BUSY_S: Final = 30.0
 """How long to wait for another process that writes, in seconds."""
 
@@ -35,14 +38,23 @@ _WRITE = f"INSERT OR IGNORE INTO calls VALUES ({', '.join('?' * (len(COLUMNS) + 
 R = TypeVar("R")
 
 
+_DAMAGE = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}
+
+
 class _Damaged(Exception):
     pass
+
+
+def _is_damage(error: Exception) -> bool:
+    """Whether the file itself is broken; a wrong value, a full disk or a lock is something else."""
+    return isinstance(error, _Damaged) or getattr(error, "sqlite_errorcode", 0) & 0xFF in _DAMAGE
 
 
 class CallCache:
     """The cache in the file ``path``. May be shared by threads and processes.
 
-    Raises ``StorageError`` where the file cannot be opened or written, or comes from another version of planroute.
+    Raises ``StorageError`` where the file cannot be opened or written, or comes from another program or another
+    version of planroute.
     """
 
     def __init__(self, path: str | Path) -> None:
@@ -95,17 +107,16 @@ class CallCache:
         if self._connection is None:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             self._connection = db = _connect(self.path)
-            version = db.execute("PRAGMA user_version").fetchone()[0]
-            if version not in (0, VERSION):
+            try:
+                version = _version(db, str(self.path))
+            except StorageError:
                 self.close()
-                raise StorageError(
-                    f"{self.path}: a call cache of version {version}, this planroute reads {VERSION}",
-                    hint="name another file with --cache",
-                )
+                raise
             db.execute("PRAGMA journal_mode = WAL")
             db.execute("PRAGMA synchronous = NORMAL")
-            db.execute(_TABLE)
             if version == 0:
+                db.execute(f"PRAGMA application_id = {APPLICATION}")
+                db.execute(_TABLE)
                 db.execute(f"PRAGMA user_version = {VERSION}")
         return self._connection
 
@@ -115,12 +126,12 @@ class CallCache:
             try:
                 try:
                     return work()
-                except (sqlite3.OperationalError, OSError):
-                    raise
-                except (sqlite3.DatabaseError, _Damaged) as damage:
-                    self._set_aside(damage)
+                except (sqlite3.DatabaseError, _Damaged) as error:
+                    if not _is_damage(error):
+                        raise
+                    self._set_aside(error)
                     return work()
-            except (sqlite3.Error, OSError) as error:
+            except (sqlite3.Error, OSError, OverflowError, UnicodeError) as error:
                 self.close()
                 raise StorageError(
                     f"call cache {self.path}: {error}", hint="check the folder, or name another file with --cache"
@@ -151,14 +162,44 @@ def _connect(path: Path) -> sqlite3.Connection:
     return connection
 
 
+def _version(db: sqlite3.Connection, where: str) -> int:
+    """The version of the call cache ``db``, 0 for one that is yet to be made. Raises ``StorageError`` for others."""
+    (version,), (application,) = (
+        db.execute(f"PRAGMA {name}").fetchone() for name in ("user_version", "application_id")
+    )
+    tables = {name for (name,) in db.execute("SELECT name FROM sqlite_master")}
+    columns = tuple(column[1] for column in db.execute("PRAGMA table_info(calls)"))
+    ours = application == APPLICATION or columns == (*COLUMNS, "digest")
+    if (tables and not ours) or application not in (0, APPLICATION):
+        raise StorageError(
+            f"{where} is another program's database, not a call cache", hint="name another file with --cache"
+        )
+    if version not in (0, VERSION):
+        raise StorageError(
+            f"{where}: a call cache of version {version}, this planroute reads {VERSION}",
+            hint="name another file with --cache",
+        )
+    return int(version)
+
+
+def read_only(db: sqlite3.Connection) -> Iterator[CallRecord]:
+    """Yield all calls of ``db`` without a change to it. Raises ``StorageError`` at the first that is damaged."""
+    _version(db, "it")
+    try:
+        for row in db.execute(f"{_READ} ORDER BY identity"):
+            yield _checked(row)
+    except _Damaged as damage:
+        raise StorageError(str(damage)) from None
+
+
 def _checked(row: tuple[object, ...]) -> CallRecord:
     try:
         record = CallRecord.of_row(row[:-1])
         if record.digest() == row[-1]:
             return record
-    except (ValueError, TypeError):
+    except (ValueError, TypeError, RecursionError):
         pass
-    raise _Damaged(f"the row of {str(row[0])[:12]} has a wrong checksum")
+    raise _Damaged(f"the row of {str(row[0])[:12]!r} has a wrong checksum")
 
 
 @dataclass(slots=True)
@@ -172,7 +213,8 @@ class CachedModel:
     """``model`` behind ``cache``: a known question is answered from it, and not billed.
 
     Equal questions that are under way at the same time share one call; the first that gets the answer is billed.
-    Errors are not kept. Answers that the token limit cut are: the limit is part of the question.
+    Errors are not kept. Answers that the token limit cut are: the limit is part of the question. A model whose
+    attribute ``cacheable`` is false is asked every time, and nothing of it is kept.
     """
 
     def __init__(self, model: Model, cache: CallCache) -> None:
@@ -187,6 +229,8 @@ class CachedModel:
 
     async def complete(self, request: ModelRequest) -> ModelReply:
         """Answer ``request`` from the cache, or ask the model and keep the answer."""
+        if not getattr(self.model, "cacheable", True):
+            return await self.model.complete(request)
         canonical, identity = request.canonical(self.endpoint), request.identity(self.endpoint)
         flight = self._flights.get(identity)
         if flight is None:
@@ -210,7 +254,12 @@ class CachedModel:
         mine = asyncio.current_task()
         try:
             reply = await self.model.complete(request)
-            if not self.cache.store(CallRecord(identity, request.purpose, canonical, reply)):
+            record = CallRecord(identity, request.purpose, canonical, reply)
+            try:  # The first answer is what a repetition will see, also where a text cannot be kept as it is.
+                reply = replace(CallRecord.of_row(record.row()).reply, billed=reply.billed)
+            except (ValueError, TypeError, RecursionError) as error:
+                raise StorageError(f"an answer of {self.endpoint} cannot be kept: {error}") from None
+            if not self.cache.store(record):
                 # Another process was faster: its answer is the one that a repetition will see.
                 known = self.cache.find(identity, canonical)
                 reply = reply if known is None else replace(known, billed=reply.billed)

@@ -7,14 +7,17 @@ the environment only, and are in no error, identity or representation.
 
 import asyncio
 import json
+import math
+import os
 import random
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import parse_qsl, urlsplit, urlunsplit
 
 from planroute.calls import ModelReply, ModelRequest
 from planroute.errors import InputError, ModelError, ModelRefused, ModelUnavailable
+from planroute.models.text import one_line, storable, utf8_json
 from planroute.models.usage import normalised
 from planroute.reply import split_thinking
 
@@ -30,6 +33,11 @@ _HINTS = {
     403: "the key has no permission for this model",
     404: "check the model's name and the base URL, which usually ends in /v1",
 }
+_SENDABLE = re.compile("[!-~]*")
+_NAMELESS = re.compile(r"//[^\s/@]*@")
+_SHORTEST_KEY = 6
+"""A shorter key is looked for in errors only: in answers it could be any word."""
+_NOT_REACHED = {"ConnectError", "ConnectTimeout", "ProxyError", "UnsupportedProtocol", "LocalProtocolError"}
 _KEY = re.compile(r"\b(?:sk|pk|key|gsk|xai|hf)[-_][\w*.-]{6,}|(?i:bearer)\s+\S+")
 
 
@@ -43,16 +51,29 @@ def public_url(url: str) -> str:
 
 
 def api_key() -> str | None:
-    """Return the key in ``PLANROUTE_API_KEY``, or else in ``OPENAI_API_KEY``."""
-    from pydantic import AliasChoices, Field, SecretStr
+    """Return the key in ``PLANROUTE_API_KEY``, or else in ``OPENAI_API_KEY``.
+
+    Raises ``ModelRefused`` where it holds what cannot be sent, without a word of it.
+    """
+    from pydantic import AliasChoices, Field, SecretStr, ValidationError
     from pydantic_settings import BaseSettings, SettingsConfigDict
 
     class Keys(BaseSettings):
         model_config = SettingsConfigDict(env_ignore_empty=True)
         key: SecretStr | None = Field(None, validation_alias=AliasChoices("PLANROUTE_API_KEY", "OPENAI_API_KEY"))
 
-    found = Keys().key
-    return found.get_secret_value().strip() or None if found else None
+    try:
+        found = Keys().key
+        key = found.get_secret_value().strip() if found else ""
+    except ValidationError:
+        key = " "
+    if not _SENDABLE.fullmatch(key):
+        name = "PLANROUTE_API_KEY" if os.environ.get("PLANROUTE_API_KEY") else "OPENAI_API_KEY"
+        raise ModelRefused(
+            f"the key in {name} holds a space, a control character or a letter beyond ASCII",
+            hint="set it to the key alone",
+        )
+    return key or None
 
 
 class LiveModel:
@@ -85,7 +106,7 @@ class LiveModel:
         self._secrets = {value for value in (*query.values(), parts.username, parts.password) if value}
         self._schema_in_words = False
         self._limit = "max_tokens"
-        self._jitter = random.Random(self.endpoint)
+        self._jitter = random.Random(self.endpoint.encode("utf-8", "surrogatepass"))
 
     def __repr__(self) -> str:
         return f"LiveModel({self.endpoint})"
@@ -136,12 +157,15 @@ class LiveModel:
         except (openai.APITimeoutError, TimeoutError):
             raise _Again(f"no answer within {self.timeout_s:g} s", hint="try again later, or allow more time") from None
         except openai.APIConnectionError as error:
-            why = self._clean(str(error.__cause__ or error))
+            cause = error.__cause__ or error
+            why = self._clean(str(cause) or type(cause).__name__)
+            if _NOT_REACHED.isdisjoint(kind.__name__ for kind in type(cause).__mro__) and cause is not error:
+                raise _Again(f"the answer broke off ({why})", hint="try again later") from None
             raise _Again(f"no connection ({why})", hint="check the address, the network, and that it runs") from None
         try:
-            return _reply(json.loads(raw), loop.time() - begun)
+            return _reply(self._scrubbed(json.loads(raw)), loop.time() - begun)
         except (ValueError, KeyError, IndexError, TypeError, AttributeError, RecursionError):
-            shown = self._clean(raw[:80]) if raw.strip() else "an empty body"
+            shown = self._clean(raw[:4000])[:80] or "an empty body"
             raise _Again(
                 f"not a chat completion: {shown}", hint="check the base URL, which usually ends in /v1"
             ) from None
@@ -166,30 +190,36 @@ class LiveModel:
                 return raw
 
     async def _post(self, request: ModelRequest, schema_in_words: bool) -> str:
+        endpoint = self._connected().chat.completions.with_raw_response
         async with asyncio.timeout(self.timeout_s):
-            answer = await self._connected().chat.completions.with_raw_response.create(
-                **self._body(request, schema_in_words)
-            )
-            return str(answer.text)
+            answer = await endpoint.create(**self._body(request, schema_in_words))
+            return bytes(answer.content).decode("utf-8", "replace")
 
     def _connected(self) -> "AsyncOpenAI":
         """The client of the running event loop; connections cannot move from one loop to another."""
         loop = asyncio.get_running_loop()
         if self._client is None or self._client[0] is not loop:
-            from openai import AsyncOpenAI
+            from openai import AsyncOpenAI, DefaultAsyncHttpxClient
 
             key = api_key()
             if key is None and urlsplit(self.base_url).hostname == "api.openai.com":
                 raise ModelRefused(f"{self.base_url} needs a key", hint="set PLANROUTE_API_KEY or OPENAI_API_KEY")
             if key:
                 self._secrets.add(key)
-            client = AsyncOpenAI(
-                base_url=self.base_url,
-                api_key=key or "none",
-                max_retries=0,
-                timeout=self.timeout_s,
-                default_query=self._query,
-            )
+            try:
+                client = AsyncOpenAI(
+                    base_url=self.base_url,
+                    api_key=key or "none",
+                    max_retries=0,
+                    timeout=self.timeout_s,
+                    default_query=self._query,
+                    http_client=DefaultAsyncHttpxClient(event_hooks={"response": [_as_utf8]}),
+                )
+            except Exception as error:
+                raise ModelRefused(
+                    f"cannot set up a connection to {self.base_url}: {self._clean(str(error))}",
+                    hint="check the address, http_proxy, https_proxy, all_proxy and SSL_CERT_FILE",
+                ) from None
             self._client = (loop, client)
         return self._client[1]
 
@@ -219,7 +249,7 @@ class LiveModel:
                 "type": "json_schema",
                 "json_schema": {"name": "answer", "schema": dict(request.schema)},
             }
-        return body
+        return dict(utf8_json(body))
 
     def _status(self, error: Any) -> "ModelError | _Again":
         """Say what an HTTP status means: try again, or refused."""
@@ -240,10 +270,16 @@ class LiveModel:
         )
 
     def _clean(self, text: str) -> str:
-        """One short line without anything secret."""
-        for secret in self._secrets:
+        """One short line of printable text without anything secret."""
+        text = one_line(text)
+        for secret in sorted(self._secrets, key=len, reverse=True):
             text = text.replace(secret, "***")
-        return _KEY.sub("***", " ".join(text.split()))[:200]
+        return _KEY.sub("***", _NAMELESS.sub("//", text))[:200]
+
+    def _scrubbed(self, answer: Any) -> Any:
+        """``answer`` without a key that the endpoint repeats in a text, or in a name of its usage account."""
+        secrets = [secret for secret in self._secrets if len(secret) >= _SHORTEST_KEY]
+        return _without(secrets, answer, names=False) if secrets else answer
 
 
 class _Again(Exception):
@@ -254,6 +290,28 @@ class _Again(Exception):
         self.hint, self.wait_s = hint, wait_s
 
 
+async def _as_utf8(response: Any) -> None:
+    """JSON is UTF-8, whatever a header says; some names of encodings cannot even be decoded."""
+    response.encoding = "utf-8"
+
+
+def _without(secrets: Sequence[str], value: Any, *, names: bool) -> Any:
+    if isinstance(value, str):
+        for secret in secrets:
+            value = value.replace(secret, "***")
+        return value
+    if isinstance(value, list):
+        return [_without(secrets, item, names=names) for item in value]
+    if isinstance(value, dict):
+        return {
+            _without(secrets, name, names=names) if names else name: _without(
+                secrets, item, names=names or name == "usage"
+            )
+            for name, item in value.items()
+        }
+    return value
+
+
 def _reply(answer: Mapping[str, Any], latency_s: float) -> ModelReply:
     choice = answer["choices"][0]
     message = choice["message"]
@@ -262,9 +320,12 @@ def _reply(answer: Mapping[str, Any], latency_s: float) -> ModelReply:
     calls = [call["function"] for call in message.get("tool_calls") or ()]
     if calls and not text:
         text = json.dumps([{"name": call["name"], "arguments": call["arguments"]} for call in calls])
-    text, thinking = (part.encode("utf-8", "replace").decode() for part in (text, thinking))
+    reason = choice.get("finish_reason")
+    if not isinstance(reason, str | None):
+        raise TypeError("finish_reason is not a text")
+    text, thinking, reason = (storable(part) for part in (text, thinking, reason or "stop"))
     usage = normalised(answer.get("usage"), text, thinking)
-    return ModelReply(text, usage, thinking, choice.get("finish_reason") or "stop", latency_s)
+    return ModelReply(text, usage, thinking, reason, latency_s)
 
 
 def _message(body: Any) -> str:
@@ -280,10 +341,11 @@ def _retry_after(headers: Mapping[str, str]) -> float | None:
 
     value = headers.get("retry-after", "").strip()
     try:
-        return max(0.0, float(value))
+        seconds = float(value)
+        return max(0.0, seconds) if math.isfinite(seconds) else None
     except ValueError:
         pass
     try:
         return max(0.0, parsedate_to_datetime(value).timestamp() - time())
-    except ValueError:
+    except (ValueError, TypeError, OverflowError):
         return None

@@ -2,12 +2,14 @@
 
 import hashlib
 import json
+import math
 from dataclasses import dataclass, replace
 from typing import Any
 
-from planroute.calls import ModelReply
+from planroute.calls import ModelReply, canonical_json
 from planroute.errors import CacheMismatch, StorageError
 from planroute.ledger import Usage
+from planroute.models.text import COUNT_BELOW, storable
 
 COLUMNS = (
     "identity",
@@ -35,18 +37,27 @@ class CallRecord:
     reply: ModelReply
 
     def row(self) -> tuple[Any, ...]:
-        """Return the values of ``COLUMNS``."""
+        """Return the values of ``COLUMNS``, all texts as UTF-8 can hold them."""
         r, u = self.reply, self.reply.usage
         raw = json.dumps(dict(u.raw), sort_keys=True, ensure_ascii=False)
         tokens = (u.prompt_tokens, u.answer_tokens, u.thinking_tokens)
         answer = (r.text, r.thinking, r.finish_reason)
-        return (self.identity, self.purpose, self.request, *answer, *tokens, raw, r.latency_s, r.price_usd)
+        values = (self.identity, self.purpose, self.request, *answer, *tokens, raw, r.latency_s, r.price_usd)
+        return tuple(storable(value) if isinstance(value, str) else value for value in values)
 
     @classmethod
     def of_row(cls, row: tuple[Any, ...]) -> "CallRecord":
-        """Return the record of the values of ``COLUMNS``; its reply is not billed."""
+        """Return the record of the values of ``COLUMNS``; its reply is not billed.
+
+        Raises ``TypeError`` or ``ValueError`` where one is not of its type.
+        """
+        for name, value in zip(COLUMNS, row, strict=True):
+            _check(name, value)
         identity, purpose, request, text, thinking, reason, prompt, answer, thought, raw, latency, price = row
-        usage = Usage(prompt, answer, thought, json.loads(raw))
+        account = json.loads(raw)
+        if not isinstance(account, dict):
+            raise TypeError("raw_usage is not an object")
+        usage = Usage(prompt, answer, thought, account)
         reply = ModelReply(text, usage, thinking, reason, latency, billed=False, price_usd=price)
         return cls(identity, purpose, request, reply)
 
@@ -65,16 +76,30 @@ class CallRecord:
         """Read what ``to_json`` wrote. Raises ``StorageError`` where the line is not whole or not consistent."""
         try:
             fields = json.loads(line)
-            request = json.dumps(
-                fields["request"], sort_keys=True, separators=(",", ":"), ensure_ascii=False
-            )  # as ModelRequest.canonical writes it
+            if not isinstance(fields, dict):
+                raise TypeError("not an object")
+            request = canonical_json(fields["request"])
             fields |= {"request": request, "raw_usage": json.dumps(fields["raw_usage"])}
             record = cls.of_row(tuple(fields[name] for name in COLUMNS))
-        except (ValueError, KeyError, TypeError) as error:
-            raise StorageError(f"not a recorded call: {type(error).__name__}: {error}") from None
+        except KeyError as error:
+            raise StorageError(f"not a recorded call: {error.args[0]} is missing") from None
+        except RecursionError:
+            raise StorageError("not a recorded call: nested too deeply") from None
+        except (ValueError, TypeError) as error:
+            raise StorageError(f"not a recorded call: {error}") from None
         if hashlib.sha256(request.encode()).hexdigest() != record.identity:
-            raise StorageError(f"the recorded request is not the one of identity {record.identity[:12]}")
+            raise StorageError(f"the recorded request is not the one of identity {record.identity[:12]!r}")
         return record
+
+    def endpoint(self) -> str:
+        """Return what the question was put to. Raises ``StorageError`` where the record does not say."""
+        try:
+            endpoint = json.loads(self.request)["endpoint"]
+        except (ValueError, KeyError, TypeError, RecursionError):
+            endpoint = None
+        if not isinstance(endpoint, str):
+            raise StorageError("not a recorded call: its request names no endpoint")
+        return endpoint
 
     def answers(self, canonical: str, where: str) -> ModelReply:
         """Return the reply, not billed, if this is the record of ``canonical``; else raise ``CacheMismatch``."""
@@ -84,3 +109,21 @@ class CallRecord:
                 hint="move the file away; a new one is made",
             )
         return replace(self.reply, billed=False)
+
+
+def _check(name: str, value: object) -> None:
+    """Raise ``TypeError`` or ``ValueError`` where ``value`` cannot stand in the column ``name``."""
+    if name.endswith("_tokens"):
+        if not isinstance(value, int) or isinstance(value, bool):
+            raise TypeError(f"{name} is not a whole number")
+        if not 0 <= value < COUNT_BELOW:
+            raise ValueError(f"{name} is out of range")
+    elif name in ("latency_s", "price_usd"):
+        if name == "price_usd" and value is None:
+            return
+        if not isinstance(value, int | float) or isinstance(value, bool):
+            raise TypeError(f"{name} is not a number")
+        if not (abs(value) < COUNT_BELOW and math.isfinite(value)):
+            raise ValueError(f"{name} is out of range")
+    elif not isinstance(value, str):
+        raise TypeError(f"{name} is not a text")

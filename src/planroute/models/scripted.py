@@ -128,15 +128,35 @@ Factory = Callable[[str, Mapping[str, str]], Script]
 """Makes a script from the value after ``=`` (empty if there is none) and the parameters after ``?``."""
 
 
+def _refuse(name: str, value: str, parameters: Mapping[str, str], *known: str) -> None:
+    """Raise ``InputError`` where ``name`` got a value that it does not take, or a parameter that is not ``known``."""
+    if value:
+        raise InputError(f"scripted/{name} takes no value, got {value!r}")
+    for parameter in parameters:
+        if parameter not in known:
+            hint = f"it takes {', '.join(known)}" if known else "it takes none"
+            raise InputError(f"scripted/{name} has no parameter {parameter!r}", hint=hint)
+
+
+def _fixed(name: str, script: Script) -> Factory:
+    def factory(value: str, parameters: Mapping[str, str]) -> Script:
+        _refuse(name, value, parameters)
+        return script
+
+    return factory
+
+
 def _declare(value: str, parameters: Mapping[str, str]) -> Script:
+    _refuse("declare", "", parameters)
     if value.upper() not in set(Mode):
         raise InputError(f"scripted/declare needs a mode, got {value!r}", hint=f"one of {', '.join(Mode)}")
     return declaring(Mode(value.upper()))
 
 
 def _garbage(value: str, parameters: Mapping[str, str]) -> Script:
-    seed = value or parameters.get("seed", "0")
-    if not seed.isdecimal():
+    _refuse("garbage", value, parameters, "seed")
+    seed = parameters.get("seed", "0")
+    if not seed.isdecimal() or len(seed) > 18:
         raise InputError(f"scripted/garbage needs a whole number as seed, got {seed!r}")
     return garbage(int(seed))
 
@@ -144,6 +164,7 @@ def _garbage(value: str, parameters: Mapping[str, str]) -> Script:
 def _slip(value: str, parameters: Mapping[str, str]) -> Script:
     from planroute.models.slip import Slipping
 
+    _refuse("slip", "", parameters, "declare")
     try:
         rate = float(value or "0")
     except ValueError:
@@ -157,10 +178,10 @@ def _slip(value: str, parameters: Mapping[str, str]) -> Script:
 
 
 FACTORIES: dict[str, Factory] = {
-    "minimal": lambda value, parameters: minimal,
+    "minimal": _fixed("minimal", minimal),
     "declare": _declare,
     "garbage": _garbage,
-    "echo": lambda value, parameters: echo,
+    "echo": _fixed("echo", echo),
     "slip": _slip,
 }
 """The scripts by name; add a factory to make another one reachable."""
@@ -172,7 +193,11 @@ def scripted(spec: str) -> ScriptedModel:
     name, _, value = path.partition("=")
     if name not in FACTORIES:
         raise InputError(f"there is no scripted model {name!r}", hint=f"choose from {', '.join(sorted(FACTORIES))}")
-    return ScriptedModel(spec, FACTORIES[name](value, dict(parse_qsl(query, keep_blank_values=True))))
+    pairs = parse_qsl(query, keep_blank_values=True)
+    parameters = dict(pairs)
+    if len(parameters) < len(pairs):
+        raise InputError(f"scripted/{name} got a parameter twice")
+    return ScriptedModel(spec, FACTORIES[name](value, parameters))
 
 
 def _middle(record: Record, purpose: str) -> dict[str, Any]:

@@ -53,7 +53,7 @@ def open_model(spec: str, *, base_url: str | None = None, cache_dir: str | Path 
         from planroute.models.live import LiveModel
 
         return LiveModel(base_url or os.environ.get("PLANROUTE_BASE_URL") or OPENAI, rest)
-    if kind in ("http", "https"):
+    if kind.lower() in ("http", "https"):
         from planroute.models.live import LiveModel
 
         url, _, model = spec.strip().partition("#")
