@@ -1,7 +1,8 @@
 """A trace as the messages of a sample: plans as numbered lists, actions as calls of a tool, observations as answers.
 
 Inspect counts these messages (``--message-limit``), its viewer shows them, and planroute's importer of Inspect's logs
-reads plans and actions back out of them. Of several rollouts only the adopted one is told.
+reads plans and actions back out of them. Of several rollouts only the adopted one is told, and of workers' plans only
+what was collected.
 """
 
 from collections.abc import Sequence
@@ -37,8 +38,6 @@ class Conversation:
                     self._turn(each)
             case Planned(subgoal=None):
                 self._plan("The plan", event.plan.units)
-            case Planned():
-                self._plan(f"The plan for subgoal {event.subgoal}", event.plan.units)
             case Revised():
                 self._plan("The plan for what is left", event.plan.units)
             case Decomposed():

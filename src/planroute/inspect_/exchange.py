@@ -43,9 +43,13 @@ def to_messages(request: ModelRequest) -> list[ChatMessage]:
     """Return the messages of ``request``; the last one carries what Inspect has no place for."""
     kinds = {"system": ChatMessageSystem, "user": ChatMessageUser, "assistant": ChatMessageAssistant}
     messages: list[ChatMessage] = [kinds[each.role](content=each.content) for each in request.messages]
-    told = {"purpose": request.purpose, "draw": request.draw, "thinking": request.sampling.thinking}
+    told: dict[str, Any] = {"purpose": request.purpose}
+    if request.draw:
+        told["draw"] = request.draw
+    if request.sampling.thinking is not None:
+        told["thinking"] = request.sampling.thinking
     if messages:
-        messages[-1].metadata = {KEY: {name: value for name, value in told.items() if value not in (None, 0)}}
+        messages[-1].metadata = {KEY: told}
     return messages
 
 

@@ -3,6 +3,8 @@
 The private names of Inspect stand here and nowhere else.
 """
 
+import re
+
 from inspect_ai._util.error import PrerequisiteError
 from inspect_ai.model import ModelRefusalError
 
@@ -10,6 +12,8 @@ from planroute.errors import ModelError, ModelMissing, ModelRefused, ModelUnavai
 
 __all__ = ["PrerequisiteError", "current_epoch", "model_error"]
 
+_MARKUP = re.compile(r"\[/?(?:bold|italic|blue|red|link)[^\]]*\]")
+_KEY = re.compile(r"\b(?:sk|pk|key|gsk|xai|hf)[-_][\w*.-]{3,}|(?i:bearer)\s+\S+")
 _AGAIN = {408, 409, 425, 429}
 
 
@@ -62,5 +66,9 @@ def _of_a_client(error: BaseException) -> bool:
 
 
 def _line(error: BaseException) -> str:
-    text = " ".join(str(getattr(error, "provider_message", None) or error).split())
-    return text[-300:] or type(error).__name__
+    """One line of what was said, without markup and without what looks like a key."""
+    last = getattr(error, "last_attempt", None)
+    if last is not None and last.exception() is not None:  # tenacity's, after the last attempt
+        error = last.exception()
+    text = _MARKUP.sub("", " ".join(str(getattr(error, "provider_message", None) or error).split()))
+    return _KEY.sub("***", text.removeprefix("ERROR: "))[:300] or type(error).__name__

@@ -7,6 +7,7 @@ from inspect_ai.model import GenerateConfig, Model, get_model
 from inspect_ai.util import LimitExceededError
 
 from planroute.calls import ModelReply, ModelRequest
+from planroute.errors import InputError
 from planroute.inspect_.exchange import to_config, to_messages, to_reply
 from planroute.inspect_.faults import model_error
 from planroute.models.live import public_url
@@ -25,6 +26,8 @@ _OF_TRANSPORT: Final = {
     "extra_headers",
     "fail_on_refusal",
 }
+RETRIES: Final = 4
+"""Attempts after the first, outside of an evaluation, which has a setting for them."""
 _SECRET: Final = ("key", "token", "secret", "password", "credential")
 
 
@@ -82,11 +85,13 @@ class InspectModel:
 
 
 def open_inspect(name: str, base_url: str | None = None) -> InspectModel:
-    """Return the model ``PROVIDER/MODEL`` of Inspect. Raises ``ModelError`` where it cannot be opened."""
-    from planroute.errors import InputError
+    """Return the model ``PROVIDER/MODEL`` of Inspect, which tries again a few times and not for ever.
 
+    Raises ``InputError`` where there is no such provider, and ``ModelError`` where it cannot be opened.
+    """
+    config = GenerateConfig(max_retries=RETRIES)
     try:
-        return InspectModel(get_model(name, base_url=base_url, memoize=False))
+        return InspectModel(get_model(name, config=config, base_url=base_url, memoize=False))
     except ValueError as error:
         raise InputError(f"inspect:{name}: {error}", hint="inspect:PROVIDER/MODEL, as Inspect writes it") from None
     except Exception as error:

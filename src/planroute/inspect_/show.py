@@ -18,13 +18,12 @@ from planroute.errors import BudgetExceeded
 from planroute.inspect_.conversation import Conversation
 from planroute.plan import Candidate, Plan, PlanUnit, Rollout, Stage, Subgoal
 from planroute.protocols import Actor, Context, Declarer, Domain, Model, Observation, Outcome, State, Task, World
-from planroute.trace import Dispatched, Event, Gated, Trace
+from planroute.trace import Declared, Dispatched, Event, Gated, Trace
 
-SOURCE: Final = "planroute"
 SPANS: Final = {Gated: "gate", Dispatched: "dispatch"}
 """Events of the flow that are spans of their own; what takes time is a span where it happens."""
-UNTOLD: Final = frozenset({"unit_started", "model_called", "directed", "responded", "settled", "noted"})
-"""Kinds of events that the log has already, as spans or calls, or that belong into tables."""
+UNTOLD: Final = frozenset({"declared", "unit_started", "model_called", "directed", "responded", "settled", "noted"})
+"""Kinds of events that the log has already, told inside their span or as calls, or that belong into tables."""
 _EVENT: TypeAdapter[Any] = TypeAdapter(Event)
 
 
@@ -66,7 +65,7 @@ class Show:
     async def told(self, name: str, kind: str, work: Any) -> Any:
         """Await ``work`` in a span, with what it recorded."""
         await self.catch_up()
-        async with span(name, type=kind):
+        async with span(name.replace("/", "\u2215"), type=kind):  # the viewer shows only what follows a slash
             try:
                 return await work
             finally:
@@ -74,9 +73,16 @@ class Show:
 
 
 def tell(event: Any) -> None:
-    """Add ``event`` to the log."""
-    data = _EVENT.dump_python(event, mode="json", exclude_none=True)
-    transcript().info({"event": data.pop("kind"), **data}, source=SOURCE)
+    """Add ``event`` to the log, without what has its default; a gate's record without the declaration told before."""
+    data = _EVENT.dump_python(event, mode="json", exclude_defaults=True)
+    if isinstance(event, Gated):
+        data["record"].pop("declared")
+    info(event.kind, data)
+
+
+def info(kind: str, data: Mapping[str, Any]) -> None:
+    """Add an event of planroute to the log."""
+    transcript().info({"event": kind, **data}, source=f"planroute {kind}")
 
 
 class ShownModel:
@@ -121,8 +127,14 @@ class ShownDeclarer:
 
     async def declare(self, domain: Domain, task: Task, state: State, context: Context) -> Declaration:
         """Declare, in a span."""
-        work = self.declarer.declare(domain, task, state, context)
-        declared: Declaration = await self.show.told("declaration", "declaration", work)
+
+        async def work() -> Declaration:
+            declared = await self.declarer.declare(domain, task, state, context)
+            await self.show.catch_up()
+            tell(Declared(self.name, declared))
+            return declared
+
+        declared: Declaration = await self.show.told("declaration", "declaration", work())
         return declared
 
 

@@ -9,7 +9,6 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-from inspect_ai.log import transcript
 from inspect_ai.model import GenerateConfig, ModelOutput, get_model, model_roles
 from inspect_ai.solver import Generate, Solver, TaskState, solver
 
@@ -23,7 +22,7 @@ from planroute.inspect_.exchange import KEY
 from planroute.inspect_.faults import PrerequisiteError
 from planroute.inspect_.model import InspectModel
 from planroute.inspect_.settings import domain_of, seed_of, task_of
-from planroute.inspect_.show import SOURCE, Show, ShownDeclarer, ShownDomain, ShownModel
+from planroute.inspect_.show import Show, ShownDeclarer, ShownDomain, ShownModel, info
 from planroute.modes import ROUTED, Baseline, Mode
 from planroute.protocols import Declarer
 
@@ -128,7 +127,7 @@ def _ended(state: TaskState, settings: dict[str, Any], episode: Episode, show: S
     """Leave row and trace in the sample's metadata, the row in an event too; end the sample as the episode ended."""
     row = json.loads(json.dumps(asdict(episode.row)))
     state.metadata[KEY] = {**settings, "row": row, "trace": json.loads(episode.trace.to_json())}
-    transcript().info({"event": "row", **row}, source=SOURCE)
+    info("row", row)
     reached = {True: ", goal reached", False: ", goal not reached"}.get(row["success"], "")
     state.output = ModelOutput.from_content(str(state.model), f"{row['stop']}{reached}")
     if show.limit is not None:

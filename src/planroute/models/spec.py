@@ -26,8 +26,9 @@ FORMS: Final = (
 def open_model(spec: str, *, base_url: str | None = None, cache_dir: str | Path | None = None) -> Model:
     """Return the model of ``spec``; nothing is fetched, loaded or connected before its first call.
 
-    ``base_url`` is for ``openai:MODEL``, ``cache_dir`` is where fetched weights are kept. Raises ``InputError`` where
-    the line has none of ``FORMS`` or names a file that is not there.
+    Only ``inspect:`` loads Inspect and opens its provider at once. ``base_url`` is for it and for ``openai:MODEL``,
+    ``cache_dir`` is where fetched weights are kept. Raises ``InputError`` where the line has none of ``FORMS`` or names
+    a file that is not there.
     """
     kind, _, rest = spec.strip().partition(":")
     if spec.startswith("scripted/"):
