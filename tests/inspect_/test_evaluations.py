@@ -169,8 +169,8 @@ def test_limits_of_inspect_end_an_episode(again, run, kind):
 def test_an_endpoint_that_is_down_is_an_error_and_no_failure(again):
     log = read(again.log("down"))
     assert log.status == "error"
-    sample = next(sample for sample in log.samples if sample.error)
-    assert "did not answer" in sample.error.message
+    # Inspect stops at the first error and may cancel the other sample.
+    sample = next(sample for sample in log.samples if sample.error and "did not answer" in sample.error.message)
     assert not sample.scores
     assert told(sample, "row")[0]["status"] == "infrastructure"
 
