@@ -19,7 +19,7 @@ Parts = list[list[Any]]
 class Gbnf:
     """As much of GBNF as is written here: literals, classes, rule names, groups, alternatives, repetitions."""
 
-    TOKEN = re.compile(r'"(?:\\.|[^"\\])*"|\[(?:\\.|[^\]\\])*\]|\{\d+,\d+\}|[a-z]+|[()|]')
+    TOKEN = re.compile(r'"(?:\\.|[^"\\])*"|\[(?:\\.|[^\]\\])*\]|\{\d+,\d+\}|[a-z][a-z0-9-]*|[()|]')
 
     def __init__(self, text: str) -> None:
         self.rules: dict[str, Parts] = {}
@@ -159,3 +159,11 @@ def test_open_sides_are_bounded() -> None:
     pattern = re.compile(Gbnf(gbnf_for(model.model_json_schema())).regex())
     assert pattern.fullmatch('{"a":-999999,"b":2000000.00,"c":"' + "x" * 200 + '","d":[]}')
     assert not pattern.fullmatch('{"a":1000000,"b":2000000.00,"c":"","d":[]}')
+
+
+def test_a_list_of_long_texts_repeats_names_and_no_characters() -> None:
+    """llama.cpp refuses a grammar whose repeated group holds much that is itself repeated."""
+    schema = create_model("Steps", steps=(list[str], Field(max_length=12)), why=(str, Field(max_length=80)))
+    root, *rules = gbnf_for(schema.model_json_schema()).splitlines()
+    assert "char{" not in root
+    assert rules[1:] == ['text-0-200 ::= "\\"" char{0,200} "\\""', 'text-0-80 ::= "\\"" char{0,80} "\\""']

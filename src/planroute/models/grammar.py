@@ -17,7 +17,9 @@ _CHARACTER = r'[^"\\\x00-\x1F\x7F]'
 
 def gbnf_for(schema: Mapping[str, Any]) -> str:
     """Return the grammar of ``schema``'s answers. Raises ``InputError`` where the schema is not supported."""
-    rules = [f"root ::= {_rule(record_of(schema))}", f"char ::= {_CHARACTER}"]
+    record = record_of(schema)
+    rules = [f"root ::= {_rule(record)}", f"char ::= {_CHARACTER}"]
+    rules += [rf'{_name(text)} ::= "\"" char{{{text.shortest},{text.longest}}} "\""' for text in _texts(record)]
     return "\n".join(rules) + "\n"
 
 
@@ -43,12 +45,29 @@ def _rule(shape: Shape) -> str:
             return _either([_literal("true"), _literal("false")])
         case Maybe(value):
             return _either([_rule(value), _literal("null")])
-        case Text(shortest, longest):
-            return rf'"\"" char{{{shortest},{longest}}} "\""'
+        case Text():
+            return _name(shape)
         case Items(item, fewest, most):
             return _items(_rule(item), fewest, most)
         case Number(low, high, decimals):
             return _number(low, high, decimals)
+
+
+def _name(text: Text) -> str:
+    """The rule of a text. It has one of its own because llama.cpp bounds what a repeated group may hold itself."""
+    return f"text-{text.shortest}-{text.longest}"
+
+
+def _texts(shape: Shape) -> list[Text]:
+    """The kinds of text in ``shape``, each once, the first one first."""
+    match shape:
+        case Record(fields):
+            return list(dict.fromkeys(text for field in fields.values() for text in _texts(field)))
+        case Maybe(inner) | Items(inner):
+            return _texts(inner)
+        case Text():
+            return [shape]
+    return []
 
 
 def _items(item: str, fewest: int, most: int) -> str:

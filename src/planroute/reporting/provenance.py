@@ -61,7 +61,7 @@ def facts(run: Run) -> list[tuple[str, str]]:
 
 
 def billing(run: Run) -> str:
-    """What the last start of the run took and was billed, in words; empty where nothing is recorded."""
+    """What all starts of the run took and were billed, in words; empty where nothing is recorded."""
     seconds = known(run.billing.get("seconds"))
     cells = run.billing.get("cells")
     accounts_ = [
@@ -74,7 +74,7 @@ def billing(run: Run) -> str:
     billed = sum(known(spent.get("billed_calls")) or 0 for spent in accounts_)
     if seconds is None:
         return ""
-    text = f"The last start took {number(seconds, 1)} s and was billed {number(billed)} model calls"
+    text = f"All starts of the run together took {number(seconds, 1)} s and were billed {number(billed)} model calls"
     if not billed:
         return f"{text}."
     prices = [known(spent.get("price_usd")) for spent in accounts_]

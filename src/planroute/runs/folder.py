@@ -9,7 +9,8 @@
     result.json              the table, derived from the cells
     report.html              the report, derived from the cells
 
-Equal commands give equal bytes in all but ``billing.json`` and the manifest's ``environment``.
+Equal commands give equal bytes in all but ``billing.json``, the manifest's ``environment``, and the line of the report
+that says what was billed.
 """
 
 import errno
