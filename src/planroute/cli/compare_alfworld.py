@@ -69,6 +69,7 @@ def alfworld(
     from planroute.domains.alfworld import find_games
     from planroute.domains.alfworld.domain import AlfworldDomain
     from planroute.domains.text import Limits
+    from planroute.errors import InputError
     from planroute.evaluation.judges import RubricJudge
     from planroute.experiments.compare import comparison_cells
     from planroute.experiments.demonstrations import demonstrations_of
@@ -81,6 +82,8 @@ def alfworld(
     names, seed_list = parse_conditions(conditions), parse_seeds(seeds)
     shots = demonstrations_of(demonstrations) if demonstrations else ()
     found = [game for game in find_games(games) if game.id not in {shot.task_id for shot in shots}][:tasks]
+    if not found:
+        raise InputError(f"every game is a demonstration in {demonstrations}", hint="name more with --games")
     profile = GenerationProfile(temperature=temperature, max_new_tokens=max_tokens, thinking=thinking)
     sampling = profile.sampling()
     domain = AlfworldDomain(

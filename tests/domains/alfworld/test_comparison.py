@@ -7,6 +7,7 @@ import pytest
 from typer.testing import CliRunner
 
 from planroute.cli.app import app
+from planroute.declarers import Demonstration
 from planroute.domains.alfworld import domain as domain_module
 from planroute.domains.alfworld.domain import Play
 from planroute.domains.alfworld.games import OWN_GAMES, find_games
@@ -221,6 +222,14 @@ def test_few_shot_declaration_leaves_its_demonstrations_out(tmp_path):
         if event["kind"] == "model_called" and "declaration" in event["purpose"]
     }
     assert called == "few-shot declaration"
+
+
+def test_where_every_game_is_a_demonstration_nothing_is_left_to_compare(monkeypatch):
+    shots = tuple(Demonstration(game.id, game.goal, Mode.SEARCH) for game in find_games(OWN_GAMES))
+    monkeypatch.setattr("planroute.experiments.demonstrations.demonstrations_of", lambda run: shots)
+    error = compare("--declarer", "few_shot", "--demonstrations", "run").exception
+    assert isinstance(error, InputError)
+    assert "every game is a demonstration" in str(error)
 
 
 def test_another_model_judges_and_its_calls_are_counted(tmp_path):
