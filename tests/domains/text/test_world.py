@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from planroute.declaration import forced
 from planroute.declarers import Fixed, Natural
 from planroute.domains.text import TextFields, TextWorld
 from planroute.episode import Conditions
@@ -332,6 +333,28 @@ def test_a_declared_plan_is_used_once(mode):
     assert player.asked("plan") == []
     for revised in episode.trace.of(Revised):
         assert texts(revised.plan) == ["fetch the key", "enter the vault"]
+
+
+def test_whoever_plans_again_is_asked():
+    """In every primitive that takes a declared plan, and in whichever comes second."""
+
+    async def work(world, player):
+        state = world.state()
+        declared = {"plan": [{"title": "declared", "steps": ["declared"]}]}
+
+        async def seen(ask):
+            world.begin(forced(Mode.PREDEFINED, declared))
+            return ["declared" in str(await ask()) for _ in range(2)]
+
+        plans = await seen(lambda: world.plan(state))
+        candidates = await seen(lambda: world.propose(state, 1))
+        world.begin(forced(Mode.HIERARCHICAL, declared))
+        stages = ["declared" in str(await world.decompose(state, 2))]
+        await world.act(None)
+        stages.append("declared" in str(await world.decompose(state, 2)))
+        return plans, candidates, stages
+
+    assert primitives(work)[0] == ([True, False],) * 3
 
 
 def test_plan_react_has_the_declared_plan_in_sight():
