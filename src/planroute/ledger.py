@@ -15,7 +15,7 @@ from planroute.errors import BudgetExceeded
 class Usage:
     """Tokens of one call, normalised: ``answer_tokens`` never contains ``thinking_tokens``.
 
-    ``raw`` is the provider's own account, unchanged.
+    ``raw`` is the provider's own account, as far as it is strict JSON.
     """
 
     prompt_tokens: int = 0

@@ -158,6 +158,24 @@ def test_one_mode_in_time_and_none():
     assert said(late(forced((9,), modes=(P,)), P)).endswith("compare it with, and it missed the deadline of 4 s.")
 
 
+def test_a_failed_episode_cannot_be_the_cheapest():
+    def failed(*modes):
+        return [
+            r.model_copy(update={"status": "failed"}) if r.condition in modes else r for r in forced((30, 20, 40, 10))
+        ]
+
+    text = said(failed(SEARCH))
+    assert "sequential was the cheapest of 3 forced modes that finished: J 20 against 30 for predefined" in text
+    assert text.endswith("; search failed.")
+    assert said(failed(S, H, SEARCH)) == (
+        "Only predefined is left to be judged (J 30): sequential, hierarchical and search failed."
+    )
+    assert said(failed(*MODES)) == (
+        "No forced mode finished throughout: predefined, sequential, hierarchical and search failed, "
+        "so none is cheapest."
+    )
+
+
 def test_a_deadline_that_all_kept_changes_no_sentence():
     rows = forced((30, 20, 40, 10))
     assert said(late(rows)) == said(rows)

@@ -32,8 +32,9 @@ def _fail(message: str, status: int, debug: bool) -> None:
     """Say in one line what went wrong, after the traceback where that is asked for, and exit."""
     if debug:
         traceback.print_exc()
-    line = "".join(character if character.isprintable() else " " for character in message)
-    print(f"planroute: {line}", file=sys.stderr)
+    from planroute.cli.show import plain
+
+    print(f"planroute: {plain(message)}", file=sys.stderr)
     sys.exit(status)
 
 

@@ -31,12 +31,8 @@ def scenario_from(path: Path | None, pairs: list[str] | None, **defaults: Any) -
     if path is None:
         return make_scenario(given)
     loaded = load_scenario(path)
-    own = (
-        None
-        if loaded.feeder == make_scenario(loaded.factors.model_dump(include={"r_pu", "x_pu"})).feeder
-        else loaded.feeder
-    )
-    return make_scenario({**loaded.factors.model_dump(exclude_unset=True), **given}, feeder=own)
+    feeder = loaded.feeder if loaded.own_feeder else None
+    return make_scenario({**loaded.factors.model_dump(exclude_unset=True), **given}, feeder=feeder)
 
 
 def declarer_from(
@@ -74,7 +70,10 @@ def declarer_from(
 
 @contextmanager
 def opened_model(spec: str | None, base_url: str | None, cache: Path | None, no_cache: bool) -> Iterator[Model | None]:
-    """Open the model of ``--model``, behind the call cache unless ``--no-cache``; close it at the end."""
+    """Open the model of ``--model``, behind the call cache unless ``--no-cache``; close the cache at the end.
+
+    A recording needs no cache.
+    """
     if spec is None:
         if base_url is not None or cache is not None:
             raise InputError("--base-url and --cache go with --model only")
@@ -83,7 +82,8 @@ def opened_model(spec: str | None, base_url: str | None, cache: Path | None, no_
     from planroute.models import CachedModel, CallCache, cache_folder, open_model
 
     model = open_model(spec, base_url=base_url)
-    calls = None if no_cache else CallCache(cache or cache_folder() / "calls.sqlite")
+    cached = not no_cache and getattr(model, "cacheable", True)
+    calls = CallCache(cache or cache_folder() / "calls.sqlite") if cached else None
     try:
         yield model if calls is None else CachedModel(model, calls)
     finally:

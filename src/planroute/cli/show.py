@@ -135,6 +135,13 @@ def print_oracle(result: Mapping[str, Any]) -> None:
     oracle: Mapping[str, Sequence[str]] = result["oracle"]
     if any(row.get("late_events") for row in result["conditions"].values()):
         typer.echo("Modes with late planning events missed the deadline; the least J is among the others.")
+    lacking: Mapping[str, int] = {}
+    for row in result["conditions"].values():
+        lacking = row["lacking"]
+    for metric, count in lacking.items():
+        typer.echo(
+            f"{metric}: {count} day{'s' * (count != 1)} without a value in some condition, left out of its means."
+        )
     counts: dict[str, int] = {}
     for modes in oracle.values():
         for mode in modes:

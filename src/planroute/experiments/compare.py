@@ -78,15 +78,17 @@ def summarise(rows: Sequence[EpisodeRow], cost: str) -> dict[str, Any]:
         mine = [row for row in rows if row.condition == condition]
         counted = [row for row in mine if row.status != "infrastructure"]
         table: dict[str, Any] = {
-            name: _mean([row.metrics.get(name) for row in counted if (row.task, row.seed) not in lacking.get(name, ())])
+            name: mean_known(
+                [row.metrics.get(name) for row in counted if (row.task, row.seed) not in lacking.get(name, ())]
+            )
             for name in names
         }
         table["lacking"] = {name: len(some) for name, some in sorted(lacking.items())}
         for name in ("regret", "mode_regret", "policy_gap"):
-            table[name] = _mean([getattr(pairing, name)(row) for row in counted])
-        table["mode_agreement"] = _mean([row.mode_agreement for row in counted])
-        table["late_events"] = _mean([row.late_events for row in counted])
-        table["planning_s"] = _mean([row.spent.get("planning", {}).get("planning_s", 0.0) for row in counted])
+            table[name] = mean_known([getattr(pairing, name)(row) for row in counted])
+        table["mode_agreement"] = mean_known([row.mode_agreement for row in counted])
+        table["late_events"] = mean_known([row.late_events for row in counted])
+        table["planning_s"] = mean_known([row.spent.get("planning", {}).get("planning_s", 0.0) for row in counted])
         table["episodes"], table["failed"] = len(mine), sum(row.status == "failed" for row in mine)
         table["infrastructure"] = len(mine) - len(counted)
         for name in ("declared", "executed", "gate", "failure"):
@@ -173,7 +175,8 @@ class _Pairing:
         return None if row.status == "infrastructure" else row.metrics.get(self._cost)
 
 
-def _mean(values: Sequence[Any]) -> float | None:
+def mean_known(values: Sequence[float | bool | None]) -> float | None:
+    """Mean of the values that are there; ``None`` where there is none."""
     known = [float(value) for value in values if value is not None]
     return sum(known) / len(known) if known else None
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from planroute.episode import EpisodeRow
 from planroute.evaluation.attribution import attribute, forced_matrix
-from planroute.experiments.compare import ordered
+from planroute.experiments.compare import mean_known, ordered
 from planroute.streams import stream
 
 RESAMPLES = 5000
@@ -32,18 +32,18 @@ def summarise_success(rows: Sequence[EpisodeRow]) -> dict[str, Any]:
         blamed = [attribute(row, matrix) for row in mine]
         successes = {row.task: [float(bool(r.success)) for r in counted if r.task == row.task] for row in counted}
         conditions[condition] = {
-            "success_rate": _mean([float(bool(row.success)) for row in counted]),
+            "success_rate": mean_known([float(bool(row.success)) for row in counted]),
             "success_interval": task_interval(list(successes.values()), condition),
-            "interactions": _mean([_spent(row, "interactions") for row in counted]),
-            "model_calls": _mean([_spent(row, "model_calls") for row in counted]),
-            "tokens_prompt": _mean([_spent(row, "prompt_tokens") for row in counted]),
-            "tokens_thinking": _mean([_spent(row, "thinking_tokens") for row in counted]),
-            "tokens_answer": _mean([_spent(row, "answer_tokens") for row in counted]),
-            "plan_order_faithful": _mean([row.metrics.get("plan_order_faithful") for row in counted]),
-            "adherence": _mean([row.metrics.get("adherence") for row in counted]),
-            "candidates": _mean([row.metrics.get("candidates") for row in counted]),
-            "mode_agreement": _mean([row.mode_agreement for row in counted]),
-            "steps": _mean([row.metrics.get("steps") for row in counted]),
+            "interactions": mean_known([_spent(row, "interactions") for row in counted]),
+            "model_calls": mean_known([_spent(row, "model_calls") for row in counted]),
+            "tokens_prompt": mean_known([_spent(row, "prompt_tokens") for row in counted]),
+            "tokens_thinking": mean_known([_spent(row, "thinking_tokens") for row in counted]),
+            "tokens_answer": mean_known([_spent(row, "answer_tokens") for row in counted]),
+            "plan_order_faithful": mean_known([row.metrics.get("plan_order_faithful") for row in counted]),
+            "adherence": mean_known([row.metrics.get("adherence") for row in counted]),
+            "candidates": mean_known([row.metrics.get("candidates") for row in counted]),
+            "mode_agreement": mean_known([row.mode_agreement for row in counted]),
+            "steps": mean_known([row.metrics.get("steps") for row in counted]),
             "declared": _counts([row.declared for row in mine if row.declared]),
             "failures": _counts([row.failure for row in mine]),
             "attribution": _counts([one.label for one in blamed]),
@@ -95,8 +95,3 @@ def _spent(row: EpisodeRow, what: str) -> float:
 
 def _counts(values: Sequence[str]) -> Mapping[str, int]:
     return {str(value): values.count(value) for value in sorted(set(values))}
-
-
-def _mean(values: Sequence[float | bool | None]) -> float | None:
-    known = [float(value) for value in values if value is not None]
-    return sum(known) / len(known) if known else None

@@ -43,7 +43,10 @@ def inspect_zip(data: bytes, name: str) -> list[Trajectory]:
             if not entries and not header:
                 raise InputError(f"{name} is a zip, but not a log of Inspect: it has neither samples nor a header")
             samples = [json.loads(archive.read(entry)) for entry in entries]
-    except (zipfile.BadZipFile, zlib.error, ValueError, EOFError, NotImplementedError, RuntimeError) as error:
+    except NotImplementedError:  # zipfile's word for a compression that this Python lacks
+        hint = "`inspect log convert --to json` makes it readable"
+        raise InputError(f"{name}: this Python cannot unpack the log's compression", hint=hint) from None
+    except (zipfile.BadZipFile, zlib.error, ValueError, EOFError, RuntimeError) as error:
         raise InputError(f"{name} is a damaged log of Inspect: {error}") from None
     return [_sample(mapping(sample, f"{name}: sample"), name, _model(header, name)) for sample in samples]
 
@@ -101,10 +104,13 @@ def _question(value: Any) -> str:
 
 
 def _success(sample: Mapping[str, Any]) -> bool | None:
-    """The verdict of a sample with exactly one score that is right or wrong."""
+    """The verdict of a sample: its one score, or of several the one that is named ``success``, if right or wrong."""
     scores = sample.get("scores")
-    if not isinstance(scores, Mapping) or len(scores) != 1:
+    if not isinstance(scores, Mapping):
         return None
-    score = next(iter(scores.values()))
+    told = [score for name, score in scores.items() if len(scores) == 1 or str(name).split("/")[-1] == "success"]
+    if len(told) != 1:
+        return None
+    score = told[0]
     value = score.get("value") if isinstance(score, Mapping) else None
     return _RIGHT.get(value) if isinstance(value, str | int | float | bool) else None

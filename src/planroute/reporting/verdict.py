@@ -21,26 +21,36 @@ class Standing:
     forced: Sequence[str]
     late: Mapping[str, frozenset[Case]] = field(default_factory=dict)
     """The cases of ``costs`` on which a mode missed the deadline, for each mode that did."""
+    failed: Mapping[str, frozenset[Case]] = field(default_factory=dict)
+    """The same for modes whose episode failed: what its day cost is known, but it cannot be the cheapest."""
 
     @classmethod
     def of(cls, run: Run, metric: str) -> "Standing":
         """Collect ``metric`` from the run."""
         found: dict[Case, dict[str, float]] = {}
         late: dict[str, set[Case]] = {}
+        failed: dict[str, set[Case]] = {}
         for row in run.rows:
             value = row.metrics.get(metric)
             if row.condition in run.forced and row.counts and value is not None:
                 found.setdefault(row.case, {})[row.condition] = value
                 if row.late:
                     late.setdefault(row.condition, set()).add(row.case)
+                if row.status != "finished":
+                    failed.setdefault(row.condition, set()).add(row.case)
         whole = {case: costs for case, costs in found.items() if len(costs) == len(run.forced)}
-        missed = {mode: frozenset(late[mode] & set(whole)) for mode in run.forced if late.get(mode, set()) & set(whole)}
-        return cls(whole, run.forced, missed)
+
+        def of_whole(cases: Mapping[str, set[Case]]) -> dict[str, frozenset[Case]]:
+            return {
+                mode: frozenset(cases[mode] & set(whole)) for mode in run.forced if cases.get(mode, set()) & set(whole)
+            }
+
+        return cls(whole, run.forced, of_whole(late), of_whole(failed))
 
     @property
     def kept(self) -> list[str]:
-        """The modes that kept the deadline on every case; all of them where there is none."""
-        return [mode for mode in self.forced if mode not in self.late]
+        """The modes that finished every case and kept the deadline on it, where there is one."""
+        return [mode for mode in self.forced if mode not in self.late and mode not in self.failed]
 
     @property
     def means(self) -> dict[str, float]:
@@ -55,8 +65,9 @@ class Standing:
         return {mode: total / len(self.costs) for mode, total in ordered} if self.costs else {}
 
     def in_time(self, case: Case) -> dict[str, float]:
-        """What the modes that kept the deadline cost on ``case``."""
-        return {mode: cost for mode, cost in self.costs[case].items() if case not in self.late.get(mode, ())}
+        """What the modes that finished ``case`` and kept the deadline cost on it."""
+        out = {mode for missed in (self.late, self.failed) for mode, cases in missed.items() if case in cases}
+        return {mode: cost for mode, cost in self.costs[case].items() if mode not in out}
 
     @property
     def cheapest(self) -> dict[Case, list[str]]:
@@ -86,6 +97,10 @@ def forced(run: Run, cost: str) -> str:
         value = f"{_mean(standing)}J {number(standing.all_means[only])}"
         return f"Only {prose(only)} was forced ({value}), so there is nothing to compare it with{late}."
     missed = missed_by(run, standing)
+    broke = listed([prose(mode) for mode in standing.failed])
+    if not standing.kept and standing.failed:
+        late = f", and {missed} missed {_deadline(run)}" if missed else ""
+        return f"No forced mode finished throughout: {broke} failed{late}, so none is cheapest."
     if not standing.kept:
         always = all(len(cases) == len(standing.costs) for cases in standing.late.values())
         which = "" if always else f" ({missed})"
@@ -93,8 +108,11 @@ def forced(run: Run, cost: str) -> str:
     if len(standing.kept) == 1:
         only = standing.kept[0]
         value = f"{_mean(standing)}J {number(standing.means[only])}"
-        return f"Only {prose(only)} kept {_deadline(run)} ({value}); {missed} missed it."
-    tail = f"; {missed} missed it" if missed else ""
+        if not broke:
+            return f"Only {prose(only)} kept {_deadline(run)} ({value}); {missed} missed it."
+        late = f"{missed} missed {_deadline(run)}, and " if missed else ""
+        return f"Only {prose(only)} is left to be judged ({value}): {late}{broke} failed."
+    tail = (f"; {missed} missed it" if missed else "") + (f"; {broke} failed" if broke else "")
     return f"{capital(_cheapest(run, standing))}{tail}."
 
 
@@ -121,6 +139,7 @@ def _cheapest(run: Run, standing: Standing) -> str:
     wins = Counter(mode for modes in cheapest.values() for mode in modes)
     (first, low), (second, next_low), *_ = standing.means.items()
     rivals = f"{len(standing.kept)} forced modes" + (f" that kept {_deadline(run)}" if standing.late else "")
+    rivals += " that finished" if standing.failed and not standing.late else ""
     if count == 1:
         winners = next(iter(cheapest.values()))
         seed = f"on {run.case_name(next(iter(cheapest)))}"

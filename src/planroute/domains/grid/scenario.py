@@ -42,11 +42,15 @@ class Factors(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class Scenario:
-    """Factors with the feeder and the coefficients that they apply to."""
+    """Factors with the feeder and the coefficients that they apply to.
+
+    ``own_feeder`` is false for the paper's feeder, whose impedance is a factor.
+    """
 
     factors: Factors
     feeder: Feeder
     coefficients: Coefficients = DEFAULT
+    own_feeder: bool = False
 
 
 @lru_cache(maxsize=64)
@@ -74,7 +78,8 @@ def make_scenario(
     mixed = sorted({"r_pu", "x_pu"} & factors.model_fields_set) if feeder is not None else []
     if mixed:
         raise FaultyInput(what, [f"{name}: does not go with a feeder of one's own" for name in mixed])
-    return Scenario(factors, feeder or default_feeder(factors.r_pu, factors.x_pu), coefficients)
+    default = default_feeder(factors.r_pu, factors.x_pu)
+    return Scenario(factors, feeder or default, coefficients, own_feeder=feeder is not None)
 
 
 def _name(place: tuple[int | str, ...]) -> str:
