@@ -43,7 +43,10 @@ TABLE_READERS = ("statistics", "selection", "reporting")
 TABLE_READERS_MAY_IMPORT = {"modes", "errors"}
 
 ONLY_IN = {"inspect_ai": "inspect_"}
-HEAVY = ("numba", "scipy", "openai", "xllamacpp", "matplotlib", "inspect_ai", "ray", "pandapower")
+HEAVY = (
+    *("numba", "scipy", "openai", "xllamacpp", "matplotlib", "inspect_ai", "ray", "pandapower"),
+    *("pandas", "pyarrow", "sklearn", "statsmodels"),
+)
 NO_NAMES = {"utils", "util", "helpers", "helper", "misc", "common"}
 LINES = 400
 
