@@ -5,7 +5,7 @@ import json
 import math
 import subprocess
 import sys
-from dataclasses import asdict
+from dataclasses import asdict, replace
 
 import pytest
 
@@ -15,6 +15,7 @@ from planroute.domains.alfworld import find_games
 from planroute.domains.alfworld.domain import AlfworldDomain
 from planroute.domains.text import Limits
 from planroute.episode import Conditions, run_episode
+from planroute.errors import InputError
 from planroute.evaluation.judges import RubricJudge
 from planroute.importers import read_file
 from planroute.models import open_model
@@ -136,6 +137,23 @@ def test_the_verifier_reads_a_log(again):
             for event in told(sample, "acted")
             if event["branch"] == told(sample, "chosen")[0]["candidate"]
         )
+
+
+def test_inspects_own_format_reads_like_its_json(cold, tmp_path):
+    from inspect_ai.log import write_eval_log
+
+    for name in ("forced", "routed", "flat_react"):
+        write_eval_log(read(cold.log(name)), str(tmp_path / "log.json"))
+        plain = read_file(tmp_path / "log.json")
+        own = [replace(one, id=one.id.replace(cold.log(name).name, "log.json")) for one in read_file(cold.log(name))]
+        assert own
+        assert sorted(own, key=lambda one: one.id) == sorted(plain, key=lambda one: one.id)
+
+
+def test_a_torn_log_is_one_clear_line(cold, tmp_path):
+    (tmp_path / "torn.eval").write_bytes(cold.log("forced").read_bytes()[:-200])
+    with pytest.raises(InputError, match=r"^torn\.eval is a damaged log of Inspect: .*$"):
+        read_file(tmp_path / "torn.eval")
 
 
 def test_a_warm_run_asks_nobody_and_counts_the_same(cold, again):

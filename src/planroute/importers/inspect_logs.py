@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from planroute.errors import InputError
+from planroute.importers.packed import unpacked
 from planroute.importers.prose import listed_plans
 from planroute.importers.trajectory import (
     Action,
@@ -39,13 +40,13 @@ def inspect_zip(data: bytes, name: str) -> list[Trajectory]:
             entries = sorted((n for n in names if n.startswith("samples/") and n.endswith(".json")), key=_by_number)
             if sum(info.file_size for info in archive.infolist()) > MOST_BYTES:
                 raise InputError(f"{name} unpacks to more than {MOST_BYTES >> 20} MB")
-            header = json.loads(archive.read("header.json")) if "header.json" in names else {}
+            header = json.loads(unpacked(archive, data, "header.json")) if "header.json" in names else {}
             if not entries and not header:
                 raise InputError(f"{name} is a zip, but not a log of Inspect: it has neither samples nor a header")
-            samples = [json.loads(archive.read(entry)) for entry in entries]
-    except NotImplementedError:  # zipfile's word for a compression that this Python lacks
-        hint = "`inspect log convert --to json` makes it readable"
-        raise InputError(f"{name}: this Python cannot unpack the log's compression", hint=hint) from None
+            samples = [json.loads(unpacked(archive, data, entry)) for entry in entries]
+    except ImportError:
+        hint = "install `backports.zstd`, or make it JSON: `inspect log convert --to json`"
+        raise InputError(f"{name} is packed with Zstandard, and nothing here unpacks it", hint=hint) from None
     except (zipfile.BadZipFile, zlib.error, ValueError, EOFError, RuntimeError) as error:
         raise InputError(f"{name} is a damaged log of Inspect: {error}") from None
     return [_sample(mapping(sample, f"{name}: sample"), name, _model(header, name)) for sample in samples]
