@@ -65,6 +65,24 @@ def verified() -> list[Labels]:
     return found
 
 
+def as_it_was(*, whole: bool = False) -> list[Labels]:
+    """What the verifier said before any label was seen, of the packets or of the ``whole`` records they were cut from.
+
+    It is what rater A said but where the record of the comparison tells otherwise.
+    """
+    record = json.loads((CASES / "as_is.json").read_text("utf-8"))
+    said = {(row["plan"], row["unit"]): row["verifier"] for row in record["disagreements"]}
+    if whole:
+        said = {(plan, "order"): "true" for plan in record["whole_records"]["order_taken_for_preserved"]}
+    return [
+        Labels(
+            {unit: said.get((packet["id"], unit), label) for unit, label in theirs.units.items()},
+            said.get((packet["id"], "order"), theirs.order),
+        )
+        for packet, theirs in zip(packets(), labels("a"), strict=True)
+    ]
+
+
 def unit_pairs(first: list[Labels], second: list[Labels]) -> list[list[tuple[str, str]]]:
     """Pairs of labels of every leaf, a list for each plan."""
     return [[(one.units[unit], two.units[unit]) for unit in one.units] for one, two in zip(first, second, strict=True)]

@@ -7,7 +7,16 @@ import pytest
 
 from planroute.errors import InputError
 from planroute.evaluation.structure.agreement import agreement, kappa
-from tests.evaluation.structure.labelled import CASES, disagreements, labels, order_pairs, packets, unit_pairs, verified
+from tests.evaluation.structure.labelled import (
+    CASES,
+    as_it_was,
+    disagreements,
+    labels,
+    order_pairs,
+    packets,
+    unit_pairs,
+    verified,
+)
 
 AS_IS = json.loads((CASES / "as_is.json").read_text("utf-8"))
 
@@ -33,17 +42,29 @@ def test_kappa_of_known_tables(table, expected):
 def test_kappa_is_not_defined_without_variation():
     assert kappa(pairs([[10, 0], [0, 0]])) is None
     assert kappa([]) is None
+    assert kappa(pairs([[10, 5], [0, 0]])) == 0.0
+    found = agreement([[("yes", "yes")]] * 3)
+    assert (found.raw, found.kappa, found.low, found.high) == (1.0, None, None, None)
+
+
+def test_draws_without_variation_are_left_out_of_the_interval():
+    found = agreement([[("yes", "yes")], [("no", "no")]], resamples=50)
+    assert (found.kappa, found.low, found.high) == (1.0, 1.0, 1.0)
+
+
+def test_labels_of_several_types_are_compared():
+    assert kappa([(None, None), (1, 1), ("1", 1), (("a",), ("a",))]) == pytest.approx(2 / 3)
 
 
 def test_whole_clusters_are_drawn_again():
     rng = np.random.default_rng(1)
     single = [[(int(a), int(a if rng.random() < 0.8 else 1 - a))] for a in rng.integers(0, 2, 60)]
     tenfold = [cluster * 10 for cluster in single]
-    one, ten = agreement(single), agreement(tenfold)
+    one, ten = (agreement(clusters, resamples=200) for clusters in (single, tenfold))
     assert one.low < one.kappa < one.high
     assert (ten.items, ten.clusters) == (600, 60)
     assert (ten.low, ten.high) == pytest.approx((one.low, one.high))
-    assert agreement(single) == one
+    assert agreement(single, resamples=200) == one
 
 
 def test_prevalence_and_raw_share():
@@ -79,8 +100,17 @@ def test_what_is_left_of_the_disagreement_is_explained():
 
 
 @pytest.mark.parametrize("rater", ["a", "b"])
+@pytest.mark.parametrize("text", ["packets", "whole_records"])
+def test_agreement_of_the_verifier_before_the_changes(text, rater):
+    ours = as_it_was(whole=text == "whole_records")
+    for name, of in {"units": unit_pairs, "order": order_pairs}.items():
+        found = agreement(of(ours, labels(rater)))
+        assert (found.kappa, found.low, found.high) == pytest.approx(AS_IS[text][name][rater], abs=1e-3)
+
+
+@pytest.mark.parametrize("rater", ["a", "b"])
 def test_agreement_with_the_labels_after_the_changes(rater):
     ours = verified()
-    units, order = (agreement(of(ours, labels(rater))) for of in (unit_pairs, order_pairs))
+    units, order = (agreement(of(ours, labels(rater)), resamples=0) for of in (unit_pairs, order_pairs))
     assert units.kappa >= 0.99
     assert order.kappa == 1.0

@@ -1,14 +1,14 @@
 """Reference agreement: how far two labellings of the same items agree beyond chance.
 
-Cohen's kappa with a percentile bootstrap over clusters: units of one trajectory are not independent, so whole
-trajectories are drawn again.
+Cohen's kappa, by scikit-learn, with a percentile bootstrap over clusters: units of one trajectory are not independent,
+so whole trajectories are drawn again.
 """
 
-from collections import Counter
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 
 from planroute.errors import InputError
+from planroute.streams import stream
 
 Pair = tuple[Hashable, Hashable]
 RESAMPLES = 2000
@@ -33,26 +33,28 @@ class Agreement:
 
 
 def kappa(pairs: Sequence[Pair]) -> float | None:
-    """Cohen's kappa, unweighted. ``None`` where it is not defined."""
-    if not pairs:
+    """Cohen's kappa, unweighted. ``None`` where it is not defined: without pairs, or with one label throughout."""
+    from sklearn.metrics import cohen_kappa_score
+
+    codes = {label: code for code, label in enumerate(dict.fromkeys(label for pair in pairs for label in pair))}
+    if len(codes) < 2:
         return None
-    first, second = Counter(pair[0] for pair in pairs), Counter(pair[1] for pair in pairs)
-    count = len(pairs)
-    by_chance = sum(first[label] * second[label] for label in first) / count**2
-    if by_chance == 1.0:
-        return None
-    observed = sum(one == two for one, two in pairs) / count
-    return (observed - by_chance) / (1 - by_chance)
+    first, second = ([codes[pair[side]] for pair in pairs] for side in (0, 1))
+    return float(cohen_kappa_score(first, second))
 
 
 def agreement(clusters: Sequence[Sequence[Pair]], *, resamples: int = RESAMPLES, seed: int = SEED) -> Agreement:
-    """Compare two labellings, given as pairs within clusters. Raises ``InputError`` where there is no pair."""
+    """Compare two labellings, given as pairs within clusters. Raises ``InputError`` where there is no pair.
+
+    The draws come from the stream "bootstrap", "agreement" under ``seed``. Those in which kappa is not defined are left
+    out of the interval.
+    """
     import numpy as np
 
     pairs = [pair for cluster in clusters for pair in cluster]
     if not pairs:
         raise InputError("no item has both labels: there is nothing to compare")
-    rng = np.random.default_rng(seed)
+    rng = stream(seed, "bootstrap", "agreement")
     draws = []
     if len(clusters) > 1:
         for _ in range(resamples):
