@@ -1,8 +1,8 @@
 """What a text domain needs of an environment: reset, step, and what may be done now."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol, runtime_checkable
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +34,25 @@ class Environment(Protocol):
 
     def close(self) -> None:
         """End it. May be called twice."""
+
+
+@runtime_checkable
+class Sighted(Protocol):
+    """An environment in which more is in sight than the latest observation, such as a page. Optional."""
+
+    def sight(self) -> Mapping[str, Any]:
+        """What is in sight now, as JSON values.
+
+        It is laid over the state that planners and actors see, entries of the same name replaced; no judge is told.
+        """
+
+
+@runtime_checkable
+class Measured(Protocol):
+    """An environment whose referee has more to say than success. Optional."""
+
+    def measures(self) -> Mapping[str, float | None]:
+        """Metrics of the course so far, by name; the same after ``close``."""
 
 
 Opener = Callable[[], Environment]

@@ -12,11 +12,12 @@ from typing import Any
 from planroute.ask import ask
 from planroute.calls import Sampling
 from planroute.declaration import Declaration, read_fields
+from planroute.domains.text.acting import Decider, Situation, in_words
 from planroute.domains.text.course import Course
-from planroute.domains.text.environment import Environment, Match, Matcher, Opener, exact
+from planroute.domains.text.environment import Environment, Matcher, Measured, Opener, Sighted, exact
 from planroute.domains.text.fields import TextFields
 from planroute.domains.text.prompts import prompt
-from planroute.domains.text.replies import FINISHED, Act, Steps, Subgoals, act_schema
+from planroute.domains.text.replies import FINISHED, Steps, Subgoals
 from planroute.errors import ReplyError
 from planroute.plan import Candidate, Plan, PlanUnit, Rollout, Stage, Subgoal
 from planroute.protocols import Context, Judge, Observation, Outcome, State
@@ -41,7 +42,10 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class TextTask:
-    """What a text world is made of, the same for every course: name, goal, briefing, environments, matcher, judge."""
+    """What a text world is made of, the same for every course: name, goal, briefing, environments, matcher, judge.
+
+    ``decide`` says how an action is asked for.
+    """
 
     domain: str
     goal: str
@@ -51,6 +55,7 @@ class TextTask:
     matcher: Matcher = exact
     limits: Limits = Limits()
     sampling: Sampling = Sampling()
+    decide: Decider = in_words
 
 
 class TextWorld:
@@ -199,18 +204,18 @@ class TextWorld:
 
     async def act(self, plan: Plan | None) -> Observation:
         """Take one action towards the goal, with ``plan`` in sight or without one."""
-        if plan is None:
-            question = self._question("act", self._seen(self.course))
-        else:
-            steps = json.dumps([unit.text for unit in plan.units])
-            question = self._question("act_with_plan", self._seen(self.course), plan=steps)
-        await self._turn(self.course, None, question, ())
+        await self._turn(self.course, plan=plan)
         return Observation("", True, self.course.observation)
 
     def outcome(self) -> Outcome:
-        """Success by the environment's own word, and the length of the course."""
-        executed = float(len(self.course.turns))
-        return Outcome(self.course.success, {"steps": executed, "success": float(self.course.success)})
+        """Success by the environment's own word, the length of the course, and what else the referee measures."""
+        metrics: dict[str, float | None] = {
+            "steps": float(len(self.course.turns)),
+            "success": float(self.course.success),
+        }
+        if isinstance(self.course.environment, Measured):
+            metrics |= self.course.environment.measures()
+        return Outcome(self.course.success, metrics)
 
     async def aclose(self) -> None:
         """Close every environment that the episode opened, also where closing one fails."""
@@ -233,34 +238,32 @@ class TextWorld:
         for _ in range(self.task.limits.steps_per_unit):
             if course.done:
                 break
-            question = self._question("act_on_step", self._seen(course, unit.text), unit=unit.text)
-            if await self._turn(course, unit.id, question, (FINISHED,)):
+            if await self._turn(course, unit):
                 course.steps.append({"step": unit.text, "ended": FINISHED})
                 return True
         course.steps.append({"step": unit.text, "ended": "out of actions"})
         return course.success
 
-    async def _turn(self, course: Course, unit: str | None, question: str, also: tuple[str, ...]) -> bool:
-        """One question and one action. Returns whether the model called the unit finished."""
-        admissible = course.environment.admissible
-        trace, ledger = self.context.trace, self.context.ledger
-        schema = act_schema((*admissible, *also) if admissible else ())
-        try:
-            parsed = await ask(
-                self.context, "action", self._system(), question, Act, sampling=self.sampling, json_schema=schema
-            )
-        except ReplyError as error:
-            trace.append(Failed(type(error).__name__, error.message, "action"))
-            course.wasted("", unit, "the answer could not be read", trace, ledger)
-            return False
-        words = parsed.value.action
-        if also and words.strip().strip('."').lower() == FINISHED:
+    async def _turn(self, course: Course, unit: PlanUnit | None = None, plan: Plan | None = None) -> bool:
+        """One decision and one action. Returns whether the unit was called finished."""
+        trace, ledger, name = self.context.trace, self.context.ledger, unit.id if unit is not None else None
+        situation = Situation(
+            self.context,
+            course.environment,
+            self._seen(course, unit.text if unit is not None else None),
+            self._system(),
+            self.sampling,
+            self.task.matcher,
+            unit.text if unit is not None else None,
+            tuple(step.text for step in plan.units) if plan is not None else None,
+        )
+        decision = await self.task.decide(situation)
+        if decision.finished:
             return True
-        match: Match = self.task.matcher(words, admissible)
-        if match.action is None:
-            course.wasted(words, unit, match.reason, trace, ledger)
+        if decision.action is None:
+            course.wasted(decision.words, name, decision.reason, trace, ledger)
         else:
-            course.step(match.action, unit, trace, ledger)
+            course.step(decision.action, name, trace, ledger)
         return False
 
     async def _steps(self, purpose: str, name: str, state: State, *, draw: int = 0, **values: str) -> list[str]:
@@ -277,6 +280,8 @@ class TextWorld:
         if course.steps:
             seen["steps_worked_on"] = course.steps[-self.task.limits.units :]
         seen["admissible"] = list(course.environment.admissible)
+        if isinstance(course.environment, Sighted):
+            seen |= course.environment.sight()
         return seen
 
     def _question(self, name: str, summary: Any, **values: str) -> str:
