@@ -40,7 +40,7 @@ FLOORS = (
 # Beside the floors, from the bottom: each reads tables, may import those before it and what is named below.
 # Whatever stands above `protocols` may import them.
 TABLE_READERS = ("statistics", "selection", "reporting")
-TABLE_READERS_MAY_IMPORT = {"modes", "errors"}
+TABLE_READERS_MAY_IMPORT = {"modes", "errors", "streams"}
 
 ONLY_IN = {"inspect_ai": "inspect_"}
 HEAVY = (
