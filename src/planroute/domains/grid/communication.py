@@ -44,6 +44,58 @@ class MessageEffect(BaseModel):
     reason: str = Field("", max_length=160, description="one short reason")
 
 
+@dataclass(frozen=True, slots=True)
+class Recipient:
+    """One prosumer as the evaluation of a message sees it: the payload of Table I beside the message.
+
+    ``neighbours`` is the share of neighbours who complied, in [0, 1]; ``exploited``, ``asked``, ``agreed`` are counts.
+    """
+
+    archetype: str
+    requested_kw: float
+    neighbours: float
+    exploited: float = 0.0
+    asked: float = 0.0
+    agreed: float = 0.0
+
+
+async def operator_message(
+    context: Context, theme: str, hour: int, excess_kw: float, sampling: Sampling | None = None
+) -> str:
+    """Have the model write one hour's message to customers; at most ``MESSAGE_LIMIT`` characters on one line.
+
+    Raises ``ReplyError`` where the answer is empty, and ``ModelError`` where there is none.
+    """
+    purpose = "operator message"
+    user = OPERATOR_REQUEST.format(theme=theme, hour=hour, excess_kw=excess_kw)
+    messages = (Message("system", OPERATOR), Message("user", user))
+    reply = await call(context, ModelRequest(purpose, messages, sampling or Sampling()))
+    text = " ".join(reply.text.split())[:MESSAGE_LIMIT]
+    if not text:
+        raise ReplyError("operator message: the answer is empty")
+    return text
+
+
+async def message_effect(
+    context: Context, recipient: Recipient, message: str, sampling: Sampling | None = None, draw: int = 0
+) -> Parsed[MessageEffect]:
+    """Have the model judge what ``message`` does to the willingness of ``recipient``, before any attenuation.
+
+    Raises ``ReplyError`` where the answer cannot be read, and ``ModelError`` where there is none.
+    """
+    user = PROSUMER_REQUEST.format(
+        archetype=recipient.archetype,
+        description=ARCHETYPE_DESCRIPTIONS[recipient.archetype],
+        requested_kw=recipient.requested_kw,
+        neighbours=recipient.neighbours,
+        exploited=recipient.exploited,
+        asked=recipient.asked,
+        agreed=recipient.agreed,
+        message=message,
+    )
+    return await ask(context, "prosumer evaluation", PROSUMER, user, MessageEffect, sampling=sampling, draw=draw)
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Appeal:
     """One hour's requests as a speaker sees them; ``sampled`` marks whose message is evaluated (nodes,)."""
@@ -92,7 +144,7 @@ class Spoken:
         if not appeal.requested_kw.any():
             return result
         try:
-            message = await self._message(appeal)
+            message = await operator_message(self.context, appeal.theme, appeal.hour, appeal.excess_kw, self.sampling)
         except ReplyError as error:
             self.context.trace.append(Failed(type(error).__name__, error.message, "operator message"))
             return result
@@ -122,33 +174,18 @@ class Spoken:
                 raise answer
         return [answer for answer in answers if isinstance(answer, float)]
 
-    async def _message(self, appeal: Appeal) -> str:
-        purpose = "operator message"
-        user = OPERATOR_REQUEST.format(theme=appeal.theme, hour=appeal.hour, excess_kw=appeal.excess_kw)
-        messages = (Message("system", OPERATOR), Message("user", user))
-        reply = await call(self.context, ModelRequest(purpose, messages, self.sampling))
-        text = " ".join(reply.text.split())[:MESSAGE_LIMIT]
-        if not text:
-            raise ReplyError("operator message: the answer is empty")
-        return text
-
     async def _effect(self, context: Context, appeal: Appeal, node: int, message: str) -> float:
-        archetype = ARCHETYPES[appeal.people.archetype[node]]
         memory = appeal.memory
-        user = PROSUMER_REQUEST.format(
-            archetype=archetype,
-            description=ARCHETYPE_DESCRIPTIONS[archetype],
-            requested_kw=appeal.requested_kw[node],
-            neighbours=memory.neighbours_complied(appeal.people)[node],
-            exploited=memory.exploitation[node],
-            asked=memory.asked[node],
-            agreed=memory.agreed[node],
-            message=message,
+        recipient = Recipient(
+            archetype=ARCHETYPES[appeal.people.archetype[node]],
+            requested_kw=float(appeal.requested_kw[node]),
+            neighbours=float(memory.neighbours_complied(appeal.people)[node]),
+            exploited=float(memory.exploitation[node]),
+            asked=float(memory.asked[node]),
+            agreed=float(memory.agreed[node]),
         )
         try:
-            parsed: Parsed[MessageEffect] = await ask(
-                context, "prosumer evaluation", PROSUMER, user, MessageEffect, sampling=self.sampling
-            )
+            parsed = await message_effect(context, recipient, message, self.sampling)
         except ReplyError as error:
             context.trace.append(Failed(type(error).__name__, error.message, f"prosumer evaluation, node {node}"))
             return 0.0
