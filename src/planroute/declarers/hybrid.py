@@ -15,10 +15,11 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from planroute.ask import ask
 from planroute.calls import Sampling
-from planroute.declaration import Clip, Declaration, forced
+from planroute.declaration import Declaration, forced
 from planroute.declarers.prompts import HYBRID, MODES, STATE_AND_SCORES
 from planroute.modes import Mode
 from planroute.protocols import Context, Domain, State, Task
+from planroute.reply import Parsed
 from planroute.streams import stream
 
 SHIFT_LIMIT: Final = 0.30
@@ -78,36 +79,45 @@ class Hybrid:
         """``hybrid``, or ``hybrid prior`` without a model."""
         return "hybrid prior" if self.prior_only else "hybrid"
 
+    async def advise(self, domain: Domain, state: State, context: Context) -> Parsed[Advice]:
+        """Ask the model for its shifts of the base scores; all zero with ``prior_only``.
+
+        Raises ``ReplyError`` where the answer cannot be read, and ``ModelError`` where there is none.
+        """
+        if self.prior_only:
+            return Parsed(Advice())
+        scores = {mode.lower(): round(score, 3) for mode, score in base_scores(state.features).items()}
+        return await ask(
+            context,
+            "hybrid advice",
+            HYBRID.format(briefing=domain.briefing, modes=MODES),
+            STATE_AND_SCORES.format(state=json.dumps(state.summary), scores=json.dumps(scores)),
+            Advice,
+            sampling=self.sampling,
+            draw=self.draw,
+        )
+
+    def chances(self, state: State, advice: Advice) -> dict[Mode, float]:
+        """The probability with which each mode is sampled once its base score is shifted."""
+        scores = base_scores(state.features)
+        return probabilities({mode: scores[mode] + shift for mode, shift in advice.shifts().items()})
+
+    def sampled(self, chances: Mapping[Mode, float], seed: int) -> Mode:
+        """Sample the mode from the planning stream of ``seed``; the draw is the same for all ``chances``."""
+        draw = stream(seed, "planning", "hybrid", self.draw).random()
+        edges = np.cumsum([chances[mode] for mode in Mode])
+        return list(Mode)[min(int(np.searchsorted(edges, draw, side="right")), len(Mode) - 1)]
+
     async def declare(self, domain: Domain, task: Task, state: State, context: Context) -> Declaration:
         """Score, shift, sample from the planning stream, and build the rest of the policy by code."""
-        scores = base_scores(state.features)
-        advice = Advice()
-        clips: tuple[Clip, ...] = ()
-        repairs: tuple[str, ...] = ()
-        if not self.prior_only:
-            parsed = await ask(
-                context,
-                "hybrid advice",
-                HYBRID.format(briefing=domain.briefing, modes=MODES),
-                STATE_AND_SCORES.format(
-                    state=json.dumps(state.summary),
-                    scores=json.dumps({mode.lower(): round(score, 3) for mode, score in scores.items()}),
-                ),
-                Advice,
-                sampling=self.sampling,
-                draw=self.draw,
-            )
-            advice, clips, repairs = parsed.value, parsed.clips, parsed.repairs
-        shifted = {mode: scores[mode] + shift for mode, shift in advice.shifts().items()}
-        chances = probabilities(shifted)
-        draw = stream(context.seed, "planning", "hybrid", self.draw).random()
-        edges = np.cumsum([chances[mode] for mode in Mode])
-        mode = list(Mode)[min(int(np.searchsorted(edges, draw, side="right")), len(Mode) - 1)]
+        parsed = await self.advise(domain, state, context)
+        chances = self.chances(state, parsed.value)
+        mode = self.sampled(chances, context.seed)
         return forced(
             mode,
             domain.shared_fields(task, state),
             confidence=chances[mode],
-            rationale=advice.reason,
-            clips=clips,
-            repairs=repairs,
+            rationale=parsed.value.reason,
+            clips=parsed.clips,
+            repairs=parsed.repairs,
         )
