@@ -56,7 +56,8 @@ class Claim(_Part):
     """One number that the paper prints, where it stands, and where ours stands in the result.
 
     ``tuned`` marks figures on which the calibration was fitted. Close is within ``tolerance`` of the paper's value, or
-    with the paper's value inside our interval or ours inside the paper's; ``absolute`` widens it near zero.
+    with the paper's value inside our interval; ``absolute`` widens it near zero. ``context`` marks a value of a model
+    that we do not run: it is printed beside ours and never judged. ``ours`` is a path of names joined by ``/``.
     """
 
     what: str
@@ -65,6 +66,7 @@ class Claim(_Part):
     interval: tuple[float, float] | None = None
     ours: str
     tuned: bool = False
+    context: bool = False
     tolerance: float = Field(0.10, ge=0)
     absolute: float = Field(0.0, ge=0)
     note: str = ""

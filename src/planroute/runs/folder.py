@@ -68,6 +68,20 @@ class RunFolder:
             )
         self.write(MANIFEST, text)
 
+    def restart(self, manifest: Mapping[str, Any], same: str) -> None:
+        """Write the manifest of a run whose content is named by what made it, over an earlier one of the same kind.
+
+        ``same`` names the manifest's field that must not change. Raises ``InputError`` where the folder holds anything
+        else, ``StorageError`` where it cannot be written.
+        """
+        self._refuse_no_folder()
+        if not self._there(MANIFEST):
+            if any(name != MANIFEST for name in self._names(self.path)):
+                raise InputError(f"{self.path} is not empty and holds no run", hint=_OTHER)
+        elif self.manifest().get(same) != manifest[same]:
+            raise InputError(f"{self.path} already holds another run", hint=_OTHER)
+        self.write(MANIFEST, canonical({"schema": SCHEMA_VERSION, **manifest}))
+
     def write(self, name: str, text: str) -> Path:
         """Write a file of the run as a whole: readers see the old one or the new one, never a part."""
         target = self.path / name

@@ -63,12 +63,18 @@ def stored_row(stored: Mapping[str, Any], path: Path, expected: Mapping[str, Any
         raise _damaged(path, "trace", "missing or not a list of events")
     if trace.get("schema") != TRACE_VERSION:
         raise _damaged(path, "trace.schema", f"{trace.get('schema')!r}, this planroute reads {TRACE_VERSION}")
-    _check(_ROW, row, path, "row")
-    for name, form in _WITHIN.items():
-        _check(form, row[name], path, f"row.{name}")
-    for name, value in (expected or {}).items():
-        if row[name] != value:
-            raise _damaged(path, f"row.{name}", f"{row[name]!r} in the file of a cell with {value!r}")
+    return read_row(row, path, expected)
+
+
+def read_row(row: dict[str, Any], path: Path | None = None, expected: Mapping[str, Any] | None = None) -> EpisodeRow:
+    """Return the row that ``row`` holds as JSON values; with ``path``, its file, every field is checked first."""
+    if path is not None:
+        _check(_ROW, row, path, "row")
+        for name, form in _WITHIN.items():
+            _check(form, row[name], path, f"row.{name}")
+        for name, value in (expected or {}).items():
+            if row[name] != value:
+                raise _damaged(path, f"row.{name}", f"{row[name]!r} in the file of a cell with {value!r}")
     values = {name: row[name] for name in _ROW_FIELDS}
     return EpisodeRow(**{**values, "planning": tuple(row["planning"])})
 

@@ -1,0 +1,109 @@
+"""Attribution of directives: who complies, whom a message moves, and what of the rest is position."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from planroute.experiments.analyses.inputs import BOOTSTRAP_DRAWS, Inputs
+from planroute.statistics import cluster_bootstrap, logistic_trend
+
+Rows = Sequence[Mapping[str, Any]]
+
+
+def archetypes(inputs: Inputs) -> dict[str, Any]:
+    """Compliance, mean message shift (of those whose message was evaluated) and realised share by archetype.
+
+    Intervals resample prosumers (seed and node), since one person's answers go together.
+    Source: cyber-physical paper, E6 and Figure 7.
+    """
+    rows = inputs.directives
+    groups = {name: [row for row in rows if row["archetype"] == name] for name in _names(rows, "archetype")}
+    found: dict[str, Any] = {name: _group(f"archetype {name}", some) for name, some in groups.items()}
+    ranked = sorted(found, key=lambda name: -(found[name]["compliance"] or 0.0))
+    return {"archetypes": found, "order": ranked, "directives": len(rows)}
+
+
+def position(inputs: Inputs) -> dict[str, Any]:
+    """Compliance by electrical position, and how position goes with targeting and fatigue.
+
+    ``raw`` is the logistic trend of compliance on position; ``stratified`` that of prosumers who had not been asked
+    before; ``asked_before`` the mean number of earlier requests by position. Where the latter falls or rises along the
+    lateral, a raw trend is no effect of position (cyber-physical paper, V-E).
+    """
+    rows = inputs.directives
+    places = sorted({int(row["position"]) for row in rows})
+    by_place = {str(place): [row for row in rows if row["position"] == place] for place in places}
+    fresh = [row for row in rows if row["asked_before"] == 0]
+    return {
+        "positions": {
+            place: {
+                **_group(f"position {place}", some),
+                "asked_before": float(np.mean([row["asked_before"] for row in some])),
+                "depth": _mean(some, "depth"),
+            }
+            for place, some in by_place.items()
+        },
+        "raw": _trend(rows),
+        "stratified": _trend(fresh),
+        "asked_before_correlation": _correlation(rows, "position", "asked_before"),
+    }
+
+
+def _group(name: str, rows: Rows) -> dict[str, Any]:
+    people = [f"{row['seed']}:{row['node']}" for row in rows]
+    evaluated = [row for row in rows if row["sampled"]]
+    compliance = cluster_bootstrap(
+        [float(row["complied"]) for row in rows], people, draws=BOOTSTRAP_DRAWS, name=f"compliance {name}"
+    )
+    shift = (
+        cluster_bootstrap(
+            [float(row["shift"]) for row in evaluated],
+            [f"{row['seed']}:{row['node']}" for row in evaluated],
+            draws=BOOTSTRAP_DRAWS,
+            name=f"shift {name}",
+        )
+        if evaluated
+        else None
+    )
+    requested = sum(row["requested_kw"] for row in rows)
+    return {
+        "directives": len(rows),
+        "people": len(set(people)),
+        "compliance": compliance.mean,
+        "compliance_interval": _pair(compliance),
+        "mean_shift": shift.mean if shift else None,
+        "mean_shift_interval": _pair(shift) if shift else None,
+        "evaluated": len(evaluated),
+        "realisation": sum(row["realised_kw"] for row in rows) / requested if requested else None,
+    }
+
+
+def _trend(rows: Rows) -> dict[str, Any] | None:
+    if not rows:
+        return None
+    return logistic_trend(
+        [float(row["position"]) for row in rows],
+        [bool(row["complied"]) for row in rows],
+        clusters=[f"{row['seed']}:{row['node']}" for row in rows],
+    ).to_dict()
+
+
+def _correlation(rows: Rows, first: str, second: str) -> float | None:
+    a, b = (np.array([float(row[name]) for row in rows]) for name in (first, second))
+    if len(a) < 2 or not a.std() or not b.std():
+        return None
+    return float(np.corrcoef(a, b)[0, 1])
+
+
+def _mean(rows: Rows, name: str) -> float | None:
+    known = [float(row[name]) for row in rows if row[name] is not None]
+    return sum(known) / len(known) if known else None
+
+
+def _pair(found: Any) -> list[float] | None:
+    return None if found.low is None or found.high is None else [found.low, found.high]
+
+
+def _names(rows: Rows, column: str) -> list[str]:
+    return list(dict.fromkeys(sorted(str(row[column]) for row in rows)))

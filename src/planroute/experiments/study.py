@@ -1,0 +1,141 @@
+"""One experiment from its file to its result: cells, rows, analyses, the paper's values beside ours.
+
+::
+
+    manifest.json       identity, experiment file as read, setting
+    parts/              rows (with a language model traces too): the evidence
+    rows.parquet        one line per episode, derived
+    directives.parquet  one line per directive, where the experiment collects them
+    result.json         everything that tables, figures and the report are made from; written last
+    billing.json        what was called and billed; differs between equal runs
+"""
+
+import json
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from planroute.errors import InputError
+from planroute.experiments.analyses import Inputs, analyse
+from planroute.experiments.claims import judged_claims
+from planroute.experiments.definition import Experiment
+from planroute.experiments.outcomes import conditions
+from planroute.experiments.scenes import NEEDS_MODEL, collect_directives, scene
+from planroute.experiments.setting import Setting, source_digest, study_identity
+from planroute.runs.bank import run_bank
+from planroute.runs.execute import package_version
+from planroute.runs.folder import RESULT, RunFolder, canonical
+from planroute.runs.stored import read_object
+from planroute.runs.table import row_frame, write_table
+
+SCHEMA_VERSION = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Studied:
+    """The result of one experiment, how much of it was there already, and what was billed (not part of the result)."""
+
+    result: dict[str, Any]
+    resumed: int
+    seconds: float
+    billing: dict[str, Any]
+
+
+def finished_result(experiment: Experiment, setting: Setting, out: Path) -> dict[str, Any] | None:
+    """Return the result in ``out`` if it is whole and of exactly this experiment, setting and code."""
+    try:
+        found = read_object(out / RESULT)
+    except InputError:
+        return None
+    return found if found.get("identity") == study_identity(experiment, setting) else None
+
+
+async def run_study(
+    experiment: Experiment,
+    setting: Setting,
+    *,
+    out: Path | None = None,
+    advance: Callable[[int], None] | None = None,
+) -> Studied:
+    """Run ``experiment`` and keep everything under ``out`` where that is given.
+
+    What is there of an earlier start is taken up. Raises ``InputError`` where ``out`` holds something else, and what
+    the experiment's file gets wrong as ``FaultyInput``.
+    """
+    started = time.monotonic()
+    identity = study_identity(experiment, setting)
+    folder = RunFolder(out) if out is not None else None
+    if folder is not None:
+        folder.restart(
+            {
+                "identity": identity,
+                "planroute": package_version(),
+                "domain": experiment.domain,
+                "experiment": experiment.id,
+                "definition": experiment.model_dump(mode="json", by_alias=True),
+                "config": setting.facts(),
+                "cells": [],
+            },
+            same="experiment",
+        )
+    head = {
+        "schema": SCHEMA_VERSION,
+        "identity": identity,
+        "experiment": experiment.id,
+        "title": experiment.title,
+        "question": experiment.question,
+        "source": experiment.source,
+        "communication": setting.communication,
+        "models": list(setting.models),
+        "seeds": list(setting.seeds or experiment.seeds),
+        "levels": {name: list(values) for name, values in experiment.levels.items()},
+        "notes": list(experiment.notes),
+    }
+    if experiment.interface is not None:
+        from planroute.experiments.interfaces import study_interfaces
+
+        study = await study_interfaces(experiment, setting, out=out, advance=advance)
+        body, resumed, billing = dict(study.result), 0, dict[str, Any]()
+        body.setdefault("status", "done" if study.records else "not_run")
+    else:
+        body, resumed, billing = await _episodes(experiment, setting, out, advance)
+    result = {**head, **body}
+    result["claims"] = judged_claims(experiment, result)
+    result = json.loads(canonical(result))
+    if folder is not None:
+        folder.write(RESULT, canonical(result))
+    return Studied(result, resumed, time.monotonic() - started, billing)
+
+
+async def _episodes(
+    experiment: Experiment, setting: Setting, out: Path | None, advance: Callable[[int], None] | None
+) -> tuple[dict[str, Any], int, dict[str, Any]]:
+    staged = scene(experiment, setting)
+    body: dict[str, Any] = {
+        "status": "partly" if staged.not_run else "done",
+        "not_run": dict(staged.not_run),
+        "arm_notes": dict(staged.notes),
+        "episodes": len(staged.cells),
+    }
+    if not staged.cells:
+        return {**body, "status": "not_run", "why": NEEDS_MODEL}, 0, {}
+    banked = await run_bank(
+        staged.domain,
+        staged.cells,
+        out=out,
+        workers=setting.workers,
+        concurrency=setting.concurrency,
+        collect=collect_directives if experiment.directives else None,
+        source=source_digest(),
+        finished=advance,
+    )
+    body |= conditions(banked.rows, experiment)
+    inputs = Inputs(experiment, setting, banked.rows, banked.collected, out, advance, source_digest())
+    body["analyses"] = {analysis.name: await analyse(analysis, inputs) for analysis in experiment.analyses}
+    if out is not None:
+        write_table(out / "rows.parquet", row_frame(banked.rows))
+        if experiment.directives:
+            write_table(out / "directives.parquet", banked.collected)
+    return body, banked.resumed, dict(banked.billing)

@@ -1,0 +1,206 @@
+"""Banks: many episodes kept as rows in parts, run in worker processes where no language model is needed.
+
+::
+
+    parts/<identity>.json    rows of some cells, in their order, and what was collected from their traces
+
+A part is named by a hash of all that can change its episodes and written once, as a whole. A part that is there is
+read and not run again. With a language model every part is one cell, run in this process, and keeps its trace.
+"""
+
+import asyncio
+import json
+import multiprocessing
+import time
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any, Protocol
+
+from planroute.episode import Episode, EpisodeRow, run_episode
+from planroute.errors import InputError
+from planroute.protocols import Domain
+from planroute.runs.billing import BILLING
+from planroute.runs.cells import Cell, identity, run_cells
+from planroute.runs.execute import cell_identity
+from planroute.runs.folder import RunFolder, canonical
+from planroute.runs.stored import read_object, read_row
+
+PARTS = "parts"
+CELLS_PER_PART = 12
+
+
+class Collector(Protocol):
+    """Takes table rows from a finished episode. A function of a module, for worker processes call it by name."""
+
+    __qualname__: str
+
+    def __call__(self, cell: Cell, episode: Episode) -> list[dict[str, Any]]:
+        """Return plain rows."""
+
+
+@dataclass(frozen=True, slots=True)
+class Banked:
+    """Rows in the order of the cells, what was collected from each, and what was billed by purpose."""
+
+    rows: Sequence[EpisodeRow]
+    collected: Sequence[Mapping[str, Any]]
+    resumed: int
+    billing: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    identity: str
+    cells: tuple[Cell, ...]
+
+
+async def run_bank(
+    domain: Domain,
+    cells: Sequence[Cell],
+    *,
+    out: Path | None = None,
+    workers: int = 2,
+    concurrency: int = 8,
+    collect: Collector | None = None,
+    source: str = "",
+    finished: Callable[[int], None] | None = None,
+) -> Banked:
+    """Run ``cells`` and keep their rows under ``out`` where that is given.
+
+    ``collect`` takes table rows from each finished episode.
+    ``source`` is hashed into every part: rows of other code are not taken for this one's. ``finished`` is told how
+    many cells are done. Rows of episodes that the infrastructure failed are not kept.
+    Raises ``InputError`` where a stored part is damaged.
+    """
+    spoken = any(cell.conditions.model is not None or cell.conditions.judge_model is not None for cell in cells)
+    facts = {task.id: domain.facts(task) for task in {cell.task.id: cell.task for cell in cells}.values()}
+    taken = collect.__qualname__ if collect is not None else ""
+    size = 1 if spoken else CELLS_PER_PART
+    parts = []
+    for at in range(0, len(cells), size):
+        some = tuple(cells[at : at + size])
+        parts.append(
+            _Part(identity([source, taken, [cell_identity(domain, cell, facts[cell.task.id]) for cell in some]]), some)
+        )
+    folder = RunFolder(out) if out is not None else None
+    done: dict[str, dict[str, Any]] = {}
+    if folder is not None:
+        done = {part.identity: found for part in parts if (found := _stored(folder.path, part)) is not None}
+    resumed = sum(len(part.cells) for part in parts if part.identity in done)
+    if resumed and finished is not None:
+        finished(resumed)
+    billing: dict[str, Any] = {}
+
+    def keep(part: _Part, content: dict[str, Any]) -> None:
+        done[part.identity] = content
+        if folder is not None and all(row["status"] != "infrastructure" for row in content["rows"]):
+            folder.write(f"{PARTS}/{part.identity}.json", canonical({"identity": part.identity, **content}))
+        if finished is not None:
+            finished(len(part.cells))
+
+    missing = [part for part in parts if part.identity not in done]
+    if spoken:
+        await _run_here(domain, missing, concurrency, collect, keep, billing, folder)
+    else:
+        await _run_in_workers(domain, missing, workers, collect, keep)
+    contents = [done[part.identity] for part in parts]
+    return Banked(
+        [read_row(row) for content in contents for row in content["rows"]],
+        [row for content in contents for row in content["collected"]],
+        resumed,
+        billing,
+    )
+
+
+def _stored(folder: Path, part: _Part) -> dict[str, Any] | None:
+    target = folder / PARTS / f"{part.identity}.json"
+    if not target.exists():
+        return None
+    found = read_object(target)
+    rows = found.get("rows")
+    whole = found.get("identity") == part.identity and isinstance(rows, list) and len(rows) == len(part.cells)
+    if not whole or not isinstance(found.get("collected"), list):
+        raise InputError(f"{target} is damaged: not the rows of its cells", hint="remove that file and run again")
+    for row, cell in zip(found["rows"], part.cells, strict=True):
+        read_row(row, target, {"task": cell.task.id, "seed": cell.seed, "condition": cell.condition})
+    return found
+
+
+def _content(episodes: Sequence[tuple[Cell, Episode]], collect: Collector | None) -> dict[str, Any]:
+    """Rows as JSON values, so that what was just run and what was read from a file are the same."""
+    collected = [row for cell, episode in episodes for row in (collect(cell, episode) if collect else [])]
+    plain = {"rows": [asdict(episode.row) for _, episode in episodes], "collected": collected}
+    found: dict[str, Any] = json.loads(canonical(plain))
+    return found
+
+
+async def _run_here(
+    domain: Domain,
+    parts: Sequence[_Part],
+    concurrency: int,
+    collect: Collector | None,
+    keep: Callable[[_Part, dict[str, Any]], None],
+    billing: dict[str, Any],
+    folder: RunFolder | None,
+) -> None:
+    turn = asyncio.Semaphore(concurrency)
+    noted = time.monotonic()
+
+    async def run(part: _Part) -> None:
+        nonlocal noted
+        (cell,) = part.cells
+        async with turn:
+            episode = await run_episode(domain, cell.task, cell.seed, cell.conditions, condition=cell.condition)
+        billing[cell.key] = episode.billing
+        if folder is not None:
+            now = time.monotonic()
+            folder.note_billing(now - noted, cell.key, episode.billing)
+            noted = now
+        keep(part, {**_content([(cell, episode)], collect), "trace": json.loads(episode.trace.to_json())})
+
+    pending = [asyncio.ensure_future(run(part)) for part in parts]
+    try:
+        await asyncio.gather(*pending)
+    finally:
+        for task in pending:
+            task.cancel()
+        await asyncio.gather(*pending, return_exceptions=True)
+        if folder is not None and parts:
+            folder.close_billing(time.monotonic() - noted)
+
+
+async def _run_in_workers(
+    domain: Domain,
+    parts: Sequence[_Part],
+    workers: int,
+    collect: Collector | None,
+    keep: Callable[[_Part, dict[str, Any]], None],
+) -> None:
+    """Spread ``parts`` over processes; in this one where there is little to do."""
+    if workers <= 1 or len(parts) <= 2:
+        for part in parts:
+            episodes = await run_cells(domain, part.cells, concurrency=1)
+            keep(part, _content(list(zip(part.cells, episodes, strict=True)), collect))
+        return
+    # A fresh interpreter per worker: forking one that runs threads is not safe.
+    context = multiprocessing.get_context("spawn")
+    loop = asyncio.get_running_loop()
+    with ProcessPoolExecutor(workers, mp_context=context) as pool:
+        try:
+            jobs = [loop.run_in_executor(pool, run_part, domain, part.cells, collect) for part in parts]
+            for part, job in zip(parts, jobs, strict=True):
+                keep(part, await job)
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
+
+
+def run_part(domain: Domain, cells: Sequence[Cell], collect: Collector | None) -> dict[str, Any]:
+    """Run ``cells`` one after the other in a worker process."""
+    episodes = asyncio.run(run_cells(domain, cells, concurrency=1))
+    return _content(list(zip(cells, episodes, strict=True)), collect)
+
+
+__all__ = ["BILLING", "PARTS", "Banked", "Collector", "run_bank", "run_part"]
