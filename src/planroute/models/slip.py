@@ -7,10 +7,15 @@ A slip changes an action only: half of the slips take another admissible action,
 finished (outside a step every slip is a wrong action). Whether a call slips is drawn from the whole request, so equal
 questions slip alike, and another episode seed slips elsewhere.
 
+A solver may also have ``wrong(state, right)``, the actions among which a slip chooses where none are listed as
+admissible, and, for questions in a form of its domain's own, ``read(question)``, the state that such a question shows
+or ``None``, and ``say(state, action)``, the answer in words.
+
 Parameters: ``?declare=MODE`` is the mode it declares (SEQUENTIAL; ``random`` draws one for each question).
 """
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from functools import cache
 from importlib.metadata import entry_points
@@ -23,6 +28,7 @@ from planroute.modes import Mode
 from planroute.streams import stream
 
 FINISHED = "finished"
+STATE = "State: "
 
 
 class Solver(Protocol):
@@ -57,6 +63,11 @@ def solver_of(domain: str) -> Solver:
     raise InputError(f"scripted/slip knows no solver for {domain!r}")
 
 
+@cache
+def _names() -> tuple[str, ...]:
+    return tuple(sorted(point.name for point in entry_points(group="planroute.solvers")))
+
+
 class Slipping:
     """The script of ``scripted/slip``: answers every interface of a text domain by the domain's solver.
 
@@ -68,11 +79,11 @@ class Slipping:
         self.declared = declared
 
     def __call__(self, request: ModelRequest) -> str:
-        """Answer ``request`` in JSON. Raises ``InputError`` for a question that carries no state."""
+        """Answer ``request`` in the form that it asks for. Raises ``InputError`` for one that shows no task's state."""
         text = request.messages[-1].content
-        state = _json_after(text, "State: ")
+        state = _json_after(text, STATE)
         if not isinstance(state, dict) or "domain" not in state:
-            raise InputError(f"scripted/slip cannot answer {request.purpose!r}: the question carries no task state")
+            return self._in_words(request, text)
         solver = solver_of(state["domain"])
         match request.purpose:
             case "action":
@@ -94,6 +105,14 @@ class Slipping:
             case _:
                 return self._declaration(request, state, solver)
 
+    def _in_words(self, request: ModelRequest, text: str) -> str:
+        for name in _names():
+            solver: Any = solver_of(name)
+            state = solver.read(text) if hasattr(solver, "read") else None
+            if state is not None:
+                return str(solver.say(state, self._action(request, state, solver)))
+        raise InputError(f"scripted/slip cannot answer {request.purpose!r}: the question carries no task state")
+
     def _action(self, request: ModelRequest, state: Mapping[str, Any], solver: Solver) -> str:
         step = state.get("step")
         right = solver.act(state, step)
@@ -103,6 +122,8 @@ class Slipping:
         if step is not None and right != FINISHED and draw.random() < 0.5:
             return FINISHED
         wrong = [action for action in state.get("admissible", []) if action != right]
+        if not wrong and hasattr(solver, "wrong"):
+            wrong = list(solver.wrong(state, right))
         return str(wrong[int(draw.integers(len(wrong)))]) if wrong else right
 
     def _declaration(self, request: ModelRequest, state: Mapping[str, Any], solver: Solver) -> str:
@@ -134,11 +155,14 @@ class Slipping:
 
 
 def _json_after(text: str, mark: str) -> Any:
-    """The JSON value that stands in ``text`` after the last ``mark``; ``None`` where there is none."""
-    _, found, rest = text.rpartition(mark)
-    if not found:
+    """The JSON value that stands in ``text`` after the first ``mark``; ``None`` where there is none.
+
+    The state stands on a line of its own: what it quotes may hold its mark as well, but no line break.
+    """
+    found = re.search(rf"^{mark}" if mark == STATE else re.escape(mark), text, re.MULTILINE)
+    if found is None:
         return None
     try:
-        return json.JSONDecoder().raw_decode(rest)[0]
+        return json.JSONDecoder().raw_decode(text, found.end())[0]
     except ValueError:
         return None
