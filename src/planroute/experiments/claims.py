@@ -12,6 +12,7 @@ inside our 95 % interval. An interval that is wide enough covers anything, so ou
 """
 
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from typing import Any
 
 from planroute.experiments.definition import Claim, Direction, Experiment
@@ -98,7 +99,7 @@ def _direction(direction: Direction, result: Mapping[str, Any]) -> dict[str, Any
     if len(known) < len(values):
         verdict = "not_run"
     else:
-        holds = all(a < b for a, b in zip(known, known[1:], strict=False))
+        holds = all(a < b for a, b in pairwise(known))
         if direction.at_least is not None:
             holds = holds and known[0] >= direction.at_least
         if direction.at_most is not None:

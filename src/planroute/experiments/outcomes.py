@@ -10,6 +10,7 @@ from planroute.statistics import t_interval
 
 COST = "objective"
 _COUNTED = ("late_events", "planning_s", "mode_agreement")
+_REGRETS = ("regret", "mode_regret", "policy_gap")
 
 
 def conditions(rows: Sequence[EpisodeRow], experiment: Experiment) -> dict[str, Any]:
@@ -23,6 +24,10 @@ def conditions(rows: Sequence[EpisodeRow], experiment: Experiment) -> dict[str, 
     several = bool(experiment.levels)
     for condition, table in result["conditions"].items():
         mine = [row for row in rows if row.condition == condition]
+        if len(experiment.forced) < 2:  # regret against oneself says nothing
+            table |= dict.fromkeys(_REGRETS)
+            for line in table["per_seed"]:
+                line |= dict.fromkeys(_REGRETS)
         regret = [line["regret"] for line in table["per_seed"]]
         table["intervals"] = {**_intervals(mine, names), "regret": interval(regret)}
         if several:

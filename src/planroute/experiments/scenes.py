@@ -69,13 +69,15 @@ def scene(experiment: Experiment, setting: Setting) -> Scene:
 
 def scenario_name(levels: Mapping[str, Any]) -> str:
     """A readable name such as ``forecast_noise=0.1,honesty=1``; ``nominal`` without levels."""
-    return ",".join(f"{name}={value:g}" if isinstance(value, float) else f"{name}={value}" for name, value in levels.items()) or "nominal"  # fmt: skip
+    shown = (f"{name}={value:g}" if isinstance(value, float) else f"{name}={value}" for name, value in levels.items())
+    return ",".join(shown) or "nominal"
 
 
 def _conditions(condition: Any, deadline: float | None, setting: Setting) -> tuple[str, Conditions]:
     model = setting.model
     if not isinstance(condition, Arm):
-        return str(condition), Conditions(Fixed(condition), model=model, deadline_s=deadline)
+        speaks = model if setting.communication == "model" else None
+        return str(condition), Conditions(Fixed(condition), model=speaks, deadline_s=deadline)
     declarer: Declarer = (
         Natural(setting.sampling)
         if condition.declarer == "natural"

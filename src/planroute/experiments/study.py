@@ -12,8 +12,9 @@
 
 import json
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +27,7 @@ from planroute.experiments.scenes import NEEDS_MODEL, collect_directives, scene
 from planroute.experiments.setting import Setting, source_digest, study_identity
 from planroute.runs.bank import run_bank
 from planroute.runs.execute import package_version
-from planroute.runs.folder import RESULT, RunFolder, canonical
+from planroute.runs.folder import MANIFEST, RESULT, RunFolder, canonical
 from planroute.runs.stored import read_object
 from planroute.runs.table import row_frame, write_table
 
@@ -50,6 +51,33 @@ def finished_result(experiment: Experiment, setting: Setting, out: Path) -> dict
     except InputError:
         return None
     return found if found.get("identity") == study_identity(experiment, setting) else None
+
+
+def start_study(out: Path, names: Sequence[str]) -> None:
+    """Write the manifest of a folder of experiments, or add ``names`` to it.
+
+    Raises ``InputError`` where ``out`` holds anything else, ``StorageError`` where it cannot be written.
+    """
+    folder = RunFolder(out)
+    kept = list(folder.manifest().get("experiments", [])) if (out / MANIFEST).is_file() else []
+    every = sorted({*kept, *names}, key=lambda name: (name[0], len(name), name))
+    folder.restart({"kind": "study", "identity": "study", "experiments": every, "cells": []}, same="kind")
+
+
+async def run_studies(
+    experiments: Mapping[str, Experiment],
+    setting: Setting,
+    *,
+    out: Path | None = None,
+    advance: Callable[[str, int], None] | None = None,
+) -> dict[str, dict[str, Any]]:
+    """Run experiments one after the other, each in its own folder under ``out``, and return their results."""
+    results = {}
+    for name, experiment in experiments.items():
+        told = partial(advance, name) if advance is not None else None
+        folder = out / name.lower() if out is not None else None
+        results[name] = (await run_study(experiment, setting, out=folder, advance=told)).result
+    return results
 
 
 async def run_study(

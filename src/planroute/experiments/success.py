@@ -17,8 +17,10 @@ from planroute.streams import stream
 RESAMPLES = 5000
 
 
-def summarise_success(rows: Sequence[EpisodeRow]) -> dict[str, Any]:
+def summarise_success(rows: Sequence[EpisodeRow], measures: Sequence[str] = ()) -> dict[str, Any]:
     """Return ``conditions``: success rate and interval, means of cost and process metrics, and ``per_episode``.
+
+    ``measures`` names metrics of the domain's own that the table holds as well.
 
     Failures are attributed across the handoff, with the forced modes among ``rows`` as the matrix. Episodes that an
     infrastructure failure ended are counted apart and left out of every mean; every other failure counts as a failure
@@ -44,6 +46,7 @@ def summarise_success(rows: Sequence[EpisodeRow]) -> dict[str, Any]:
             "candidates": mean_known([row.metrics.get("candidates") for row in counted]),
             "mode_agreement": mean_known([row.mode_agreement for row in counted]),
             "steps": mean_known([row.metrics.get("steps") for row in counted]),
+            **{name: mean_known([row.metrics.get(name) for row in counted]) for name in measures},
             "declared": _counts([row.declared for row in mine if row.declared]),
             "failures": _counts([row.failure for row in mine]),
             "attribution": _counts([one.label for one in blamed]),
@@ -67,6 +70,7 @@ def summarise_success(rows: Sequence[EpisodeRow]) -> dict[str, Any]:
                     "model_calls": _spent(row, "model_calls"),
                     "plan_order_faithful": row.metrics.get("plan_order_faithful"),
                     "adherence": row.metrics.get("adherence"),
+                    **{name: row.metrics.get(name) for name in measures},
                 }
                 for row, one in zip(mine, blamed, strict=True)
             ],

@@ -29,6 +29,8 @@ from planroute.runs.stored import read_object, read_row
 
 PARTS = "parts"
 CELLS_PER_PART = 12
+FEW_PARTS = 8
+"""So many parts are done here before worker processes would have started."""
 
 
 class Collector(Protocol):
@@ -179,7 +181,7 @@ async def _run_in_workers(
     keep: Callable[[_Part, dict[str, Any]], None],
 ) -> None:
     """Spread ``parts`` over processes; in this one where there is little to do."""
-    if workers <= 1 or len(parts) <= 2:
+    if workers <= 1 or len(parts) <= FEW_PARTS:
         for part in parts:
             episodes = await run_cells(domain, part.cells, concurrency=1)
             keep(part, _content(list(zip(part.cells, episodes, strict=True)), collect))

@@ -15,10 +15,10 @@ from planroute.trace import Directed, Responded, Trace
 def directives(trace: Trace, scenario: Scenario) -> list[dict[str, Any]]:
     """Return one row for every directive of an episode, in order of hour and node.
 
-    Columns: ``hour``, ``node``, ``lateral``, ``position`` (segments from the head), ``leverage`` (largest = 1), ``archetype``,
-    ``requested_kw``, ``flexible_kw``, ``depth`` (requested over true flexible load), ``probability``, ``sampled``,
-    ``shift`` (attenuated; 0 where nobody's message was evaluated), ``complied``, ``realised_kw``, ``asked_before``,
-    ``complied_before``.
+    Columns: ``hour``, ``node``, ``lateral``, ``position`` (segments from the head), ``leverage`` (largest = 1),
+    ``archetype``, ``requested_kw``, ``flexible_kw``, ``depth`` (requested over true flexible load), ``probability``,
+    ``sampled``, ``shift`` (attenuated; 0 where nobody's message was evaluated), ``complied``, ``realised_kw``,
+    ``asked_before``, ``complied_before``.
     """
     feeder, leverage = scenario.feeder, voltage_leverage(scenario.feeder)
     lateral = feeder.lateral.tolist()

@@ -35,14 +35,14 @@ async def fresh(inputs: Inputs, *, triples: int = 30) -> dict[str, Any]:
     """The same bank on ``triples`` sets of three newly drawn seeds: every figure as mean, spread and range.
 
     The seeds come from a stream of their own and were never looked at in fitting. Each triple is a whole bank with its
-    own selectors; ``share_positive`` of an interval is the share of triples in which it lies above 0, ``share_negative``
-    in which it lies below.
+    own selectors. A figure named "… interval above 0" has as its mean the share of triples in which that is so.
     """
     count = inputs.setting.fresh_triples if inputs.setting.fresh_triples is not None else triples
     if count < 1:
         return {"status": "not_run", "why": "no fresh triples were asked for"}
     seeds = fresh_seeds(count)
-    setting = replace(inputs.setting, seeds=tuple(seed for triple in seeds for seed in triple), models={})
+    every = tuple(seed for triple in seeds for seed in triple)
+    setting = replace(inputs.setting, seeds=every, models={}, communication="calibrated")
     found = scene(inputs.experiment, setting)
     forced = [cell for cell in found.cells if cell.condition in inputs.experiment.forced]
     banked = await run_bank(

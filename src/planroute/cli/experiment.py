@@ -1,0 +1,205 @@
+"""``planroute experiment``: the papers' experiments, one by one or all, from their files to one report."""
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from planroute.cli.options import (
+    BaseUrl,
+    CachePath,
+    Factors,
+    Json,
+    MaxTokens,
+    NoCache,
+    Temperature,
+    parse_factors,
+    parse_seeds,
+)
+
+if TYPE_CHECKING:
+    from planroute.experiments.definition import Experiment
+    from planroute.experiments.setting import Setting
+    from planroute.protocols import Model
+
+
+def experiment(
+    names: Annotated[
+        list[str] | None, typer.Argument(help="E1 … E7, M0 … M5, all, or a .toml file. Without: the list.")
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="Folder for rows, tables, figures and report; resumes what is there.")
+    ] = None,
+    communication: Annotated[
+        str, typer.Option(help="Who speaks to prosumers: calibrated (mean shifts) or model.")
+    ] = "calibrated",
+    model: Annotated[
+        str | None,
+        typer.Option("--model", "--models", help="Language models, comma separated; episodes use the first."),
+    ] = None,
+    base_url: BaseUrl = None,
+    cache: CachePath = None,
+    no_cache: NoCache = False,
+    temperature: Temperature = 0.2,
+    max_tokens: MaxTokens = 400,
+    seeds: Annotated[
+        str | None, typer.Option(help="Seeds in place of the experiment's own, such as 7 or 7,13.")
+    ] = None,
+    factors: Factors = None,
+    model_hours: Annotated[
+        str | None, typer.Option(help="Hours with model messages, such as 14,17; calibrated in all others.")
+    ] = None,
+    states: Annotated[int | None, typer.Option(help="Most states of an interface study: a slice.", min=1)] = None,
+    draws: Annotated[int | None, typer.Option(help="Draws per state of an interface study: a slice.", min=1)] = None,
+    fresh_triples: Annotated[
+        int | None, typer.Option(help="Newly drawn seed triples of E7. Default: the experiment's own.", min=0)
+    ] = None,
+    workers: Annotated[int, typer.Option(help="Worker processes for episodes without a model.", min=1)] = 2,
+    concurrency: Annotated[int, typer.Option(help="Most episodes at once with a model.", min=1)] = 8,
+    json: Json = False,
+) -> None:
+    """Run experiments of the papers and print each figure beside the paper's.
+
+    What needs a language model and has none is told as not run. With --out everything is kept, and the same command
+    runs only what is missing.
+    """
+    from planroute.cli.claims import print_claims, print_experiments
+    from planroute.cli.show import print_json
+    from planroute.errors import InputError
+    from planroute.experiments.definition import available, load_experiment
+    from planroute.experiments.setting import Setting
+
+    if not names:
+        print_experiments([load_experiment(name) for name in available()], as_json=json)
+        return
+    chosen = {one.id: one for name in _spread(names, available()) for one in [load_experiment(name)]}
+    if communication not in ("calibrated", "model"):
+        raise InputError(f"--communication {communication!r} is unknown", hint="choose calibrated or model")
+    specs = [spec.strip() for spec in model.split(",") if spec.strip()] if model else []
+    if len(set(specs)) < len(specs):
+        raise InputError("--model names one model twice")
+    if communication == "model" and not specs:
+        raise InputError("--communication model needs a language model", hint="name one with --model")
+    with ExitStack() as opened:
+        models = _models(opened, specs, base_url, cache, no_cache)
+        setting = Setting(
+            seeds=tuple(parse_seeds(seeds)) if seeds else None,
+            communication="model" if communication == "model" else "calibrated",
+            models=models,
+            sampling=_sampling(temperature, max_tokens),
+            factors=parse_factors(factors),
+            model_hours=tuple(parse_seeds(model_hours)) if model_hours else None,
+            draws=draws,
+            states=states,
+            fresh_triples=fresh_triples,
+            workers=workers,
+            concurrency=concurrency,
+        )
+        if out is not None:
+            _start(out, list(chosen))
+        results, ran = _studies(chosen, setting, out, quiet=json)
+    if out is not None and (ran or not (out / "report.html").is_file()):
+        from planroute.reporting.study import write_study_report
+
+        write_study_report(out)
+    if json:
+        print_json(next(iter(results.values())) if len(results) == 1 else {"experiments": results})
+    else:
+        for result in results.values():
+            print_claims(result)
+        if out is not None:
+            typer.echo(f"{len(results)} experiments, {ran} run now. Report: {out / 'report.html'}")
+        else:
+            typer.echo("Add --out DIR to keep rows, tables, figures and an HTML report.")
+    if any(_broken(result) for result in results.values()):
+        raise typer.Exit(1)
+
+
+def _spread(names: list[str], known: list[str]) -> Iterator[str]:
+    for name in names:
+        if name.lower() == "all":
+            yield from known
+        else:
+            yield from (part.strip() for part in name.split(",") if part.strip())
+
+
+def _sampling(temperature: float, max_tokens: int) -> Any:
+    from planroute.calls import Sampling
+
+    return Sampling(temperature=temperature, max_tokens=max_tokens)
+
+
+def _models(
+    opened: ExitStack, specs: list[str], base_url: str | None, cache: Path | None, no_cache: bool
+) -> dict[str, "Model"]:
+    """Open every model; the name on the command line is its name in tables."""
+    from planroute.cli.setting import opened_model
+
+    if not specs:
+        opened.enter_context(opened_model(None, base_url, cache, no_cache))
+    found = {}
+    for spec in specs:
+        model = opened.enter_context(
+            opened_model(spec, base_url if spec.startswith("openai:") else None, cache, no_cache)
+        )
+        if model is not None:
+            found[spec] = model
+    return found
+
+
+def _start(out: Path, names: list[str]) -> None:
+    """Write the study's manifest. Raises ``InputError`` where ``out`` holds something else."""
+    from planroute.experiments.study import start_study
+
+    start_study(out, names)
+
+
+def _studies(
+    chosen: Mapping[str, "Experiment"], setting: "Setting", out: Path | None, *, quiet: bool
+) -> tuple[dict[str, Any], int]:
+    """Run what is missing, in order, and return all results and how many experiments were run now."""
+    from planroute.cli.setting import run
+    from planroute.experiments.study import finished_result, run_studies
+
+    results: dict[str, Any] = {}
+    missing = {}
+    for name, one in chosen.items():
+        there = finished_result(one, setting, out / name.lower()) if out is not None else None
+        if there is None:
+            missing[name] = one
+        else:
+            results[name] = there
+    if missing:
+        with _bar(quiet=quiet) as advance:
+            results |= run(run_studies(missing, setting, out=out, advance=advance), *setting.models.values())
+    return {name: results[name] for name in chosen}, len(missing)
+
+
+@contextmanager
+def _bar(*, quiet: bool) -> Iterator[Callable[[str, int], None]]:
+    """A line per experiment on standard error: how many cells are done; nothing where nobody looks."""
+    import sys
+
+    if quiet or not sys.stderr.isatty():
+        yield lambda _name, _count: None
+        return
+    from rich.console import Console
+    from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+    columns = (SpinnerColumn(), TextColumn("{task.description}: {task.completed:.0f} done"), TimeElapsedColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        tasks: dict[str, Any] = {}
+
+        def advance(name: str, count: int) -> None:
+            if name not in tasks:
+                tasks[name] = bar.add_task(name, total=None)
+            bar.advance(tasks[name], count)
+
+        yield advance
+
+
+def _broken(result: Mapping[str, Any]) -> bool:
+    """Whether the infrastructure broke episodes off: the same command runs those again."""
+    return any(table.get("infrastructure") for table in result.get("conditions", {}).values())
