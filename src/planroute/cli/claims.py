@@ -29,7 +29,7 @@ def print_experiments(experiments: "Sequence[Experiment]", *, as_json: bool) -> 
     for one in experiments:
         typer.echo(f"{one.id:4} {one.title}")
     typer.echo(
-        "planroute experiment NAME... runs some, planroute experiment all --out DIR runs all and writes a report."
+        "Run some with planroute experiment NAME..., or all with planroute experiment all --out DIR."
     )
 
 
