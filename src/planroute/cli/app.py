@@ -2,7 +2,7 @@
 
 import typer
 
-from planroute.cli import compare, compare_alfworld, declare, demo, doctor, grid, judge, report, verify
+from planroute.cli import compare, compare_alfworld, compare_mind2web, declare, demo, doctor, grid, judge, report, verify
 
 app = typer.Typer(
     name="planroute",
@@ -16,6 +16,7 @@ app = typer.Typer(
 )
 app.command("demo")(demo.demo)
 compare_alfworld.attach(compare.app)
+compare_mind2web.attach(compare.app)
 app.add_typer(compare.app, name="compare")
 app.add_typer(declare.app, name="declare")
 app.add_typer(grid.app, name="grid")

@@ -90,6 +90,14 @@ SUCCESS_COLUMNS: Sequence[tuple[str, str, int]] = (
     ("candidates", "candidates", 2),
 )
 
+OWN_COLUMNS: Sequence[tuple[str, str, int]] = (
+    ("ssr", "SSR", 3),
+    ("tsr", "TSR", 3),
+    ("element_accuracy", "element", 3),
+    ("operation_f1", "op. F1", 3),
+)
+"""Measures of single domains; shown where a table has them."""
+
 
 def print_success(result: Mapping[str, Any]) -> None:
     """Print the table of a comparison where tasks succeed or fail."""
@@ -98,16 +106,19 @@ def print_success(result: Mapping[str, Any]) -> None:
 
     table = Table(box=None, header_style="bold", pad_edge=False)
     table.add_column("condition", no_wrap=True)
-    for _, title, _ in SUCCESS_COLUMNS:
+    tables = result["conditions"].values()
+    own = [column for column in OWN_COLUMNS if any(column[0] in row for row in tables)]
+    columns = [*SUCCESS_COLUMNS[:2], *own, *SUCCESS_COLUMNS[2:]]
+    for _, title, _ in columns:
         table.add_column(title, justify="right")
     for condition, row in result["conditions"].items():
         cells = []
-        for key, _, digits in SUCCESS_COLUMNS:
+        for key, _, digits in columns:
             value = row[key]
             both = isinstance(value, list)
             cells.append(f"{value[0]:.{digits}f} to {value[1]:.{digits}f}" if both else number(value, digits))
         table.add_row(condition, *cells)
-    Console(width=max(Console().width, 150)).print(table)
+    Console(width=max(Console().width, 150 + 10 * len(own))).print(table)
 
 
 def print_routed(result: Mapping[str, Any]) -> None:

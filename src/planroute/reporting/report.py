@@ -25,7 +25,7 @@ from planroute.reporting.reading import Run, read_run
 from planroute.reporting.wording import css, label
 
 REPORT = "report.html"
-PAGES: Mapping[str, Callable[[Run], Page]] = {"grid": grid.page, "alfworld": text.page}
+PAGES: Mapping[str, Callable[[Run], Page]] = {"grid": grid.page, "alfworld": text.page, "mind2web": text.page}
 """Who composes the page of each domain; every text domain shares one."""
 ASSETS: Mapping[Callable[[Run], Page], tuple[tuple[str, ...], str]] = {
     text.page: (("style.css", "text.css"), "text.js"),

@@ -45,6 +45,7 @@ class Mind2WebDomain:
     shots: tuple[tuple[Role, str], ...] | None = field(default_factory=read_shots)
     name: str = "mind2web"
     lexicon: str = "web"
+    measures: tuple[str, ...] = MEASURES
 
     @property
     def fields(self) -> type[TextFields]:

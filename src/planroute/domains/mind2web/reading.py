@@ -143,8 +143,6 @@ def _header(record: Mapping[str, Any]) -> tuple[str, str, str, str]:
 def _step(record: object, described: str, before: tuple[str, ...], number: str) -> Step:
     if not isinstance(record, dict):
         raise Unfit(f"is {_kind(record)}, not an object")
-    if "cleaned_html" not in record and "prompt" in record:
-        raise Unfit("has no page: the operation of such a step can be scored, but no episode run on it")
     html = _text(record, "cleaned_html")
     known = set(_NODES.findall(html))
     positives = _candidates(record, "pos_candidates", known)

@@ -31,6 +31,13 @@ def is_rendered(document: object) -> bool:
     return isinstance(document, dict) and isinstance(document.get("instances"), list)
 
 
+def is_labelled(document: object) -> bool:
+    """Whether ``document`` holds steps without a page, as ``read_labelled`` reads them."""
+    return isinstance(document, list) and any(
+        isinstance(record, dict) and "prompt" in record and "cleaned_html" not in record for record in document
+    )
+
+
 def rendered_records(document: Mapping[str, Any]) -> list[object]:
     """Return the instances of ``document`` as records with one row for each step; what does not fit stays as it is."""
     return [_record(instance) if isinstance(instance, dict) else instance for instance in document["instances"]]

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from planroute.domains.mind2web.reading import Read, assembled, read_records
 from planroute.domains.mind2web.records import WebTask
-from planroute.domains.mind2web.rendered import is_rendered, rendered_records
+from planroute.domains.mind2web.rendered import is_labelled, is_rendered, rendered_records
 from planroute.errors import FaultyInput, InputError
 
 OWN_TASKS: Final = Path(__file__).parent / "data" / "tasks"
@@ -75,6 +75,8 @@ def _records(file: Path) -> Iterator[Any]:
                 yield _parsed(line, f"line {number}")
         return
     whole = _parsed(text, "it")
+    if is_labelled(whole):
+        raise InputError("its steps have no page: their operations can be scored, but no episode runs on them")
     yield rendered_records(whole) if is_rendered(whole) else whole
 
 

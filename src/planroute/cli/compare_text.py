@@ -1,0 +1,213 @@
+"""What ``planroute compare`` has in common for text domains: options, cells, table, report.
+
+A domain brings a loader: a function that takes a ``Setup`` and then options of its own, as a command does, and returns
+the domain. ``text_command`` makes the command of it.
+"""
+
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from planroute.cli.options import (
+    BaseUrl,
+    CachePath,
+    Json,
+    MaxTokens,
+    NoCache,
+    Temperature,
+    parse_conditions,
+    parse_seeds,
+)
+
+if TYPE_CHECKING:
+    from planroute.calls import Sampling
+    from planroute.domains.text import Limits
+    from planroute.protocols import Domain, Judge
+
+
+@dataclass(frozen=True, slots=True)
+class Setup:
+    """What every text domain is opened with: the judge of alternatives, bounds of an episode, sampling."""
+
+    judge: "Judge"
+    limits: "Limits"
+    sampling: "Sampling"
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """How a command calls what it compares on: one task, and the options that name them and take the first so many."""
+
+    task: str
+    source: str
+    first: str
+
+
+def _options(
+    model: Annotated[
+        str, typer.Option("--model", help="Language model, or scripted/slip=RATE for an agent with a known slip rate.")
+    ],
+    conditions: Annotated[
+        str, typer.Option(help="all, or some of FLAT_REACT, PLAN_REACT, the four modes, ROUTED.")
+    ] = "all",
+    seeds: Annotated[str, typer.Option(help="Seeds, such as 7,13,42.")] = "7,13,42",
+    declarer: Annotated[
+        str, typer.Option(help="Who declares for ROUTED and PLAN_REACT: natural, ranked, few_shot, hybrid or fixed.")
+    ] = "natural",
+    mode: Annotated[str | None, typer.Option(help="The mode that --declarer fixed declares.")] = None,
+    demonstrations: Annotated[
+        Path | None, typer.Option(help="Forced run of two seeds from which --declarer few_shot takes its examples.")
+    ] = None,
+    judge_model: Annotated[
+        str | None, typer.Option(help="Model that judges the candidates. Default: the backbone itself.")
+    ] = None,
+    thinking: Annotated[bool | None, typer.Option("--thinking/--no-thinking", help="Where the model can.")] = None,
+    candidates: Annotated[int, typer.Option(help="Most candidates of SEARCH.", min=2, max=4)] = 4,
+    steps: Annotated[int, typer.Option(help="Most actions of one trajectory.", min=1)] = 50,
+    steps_per_unit: Annotated[int, typer.Option(help="Most actions on one unit of a plan.", min=1)] = 20,
+    most_calls: Annotated[int | None, typer.Option(help="Budget of model calls of one episode.", min=1)] = None,
+    most_tokens: Annotated[int | None, typer.Option(help="Budget of tokens of one episode.", min=1)] = None,
+    first: int | None = None,
+    base_url: BaseUrl = None,
+    cache: CachePath = None,
+    no_cache: NoCache = False,
+    temperature: Temperature = 0.2,
+    max_tokens: MaxTokens = 400,
+    out: Annotated[Path | None, typer.Option(help="Folder for rows, traces and report; resumes what is there.")] = None,
+    concurrency: Annotated[int, typer.Option(help="Most episodes at once.", min=1)] = 8,
+    json: Json = False,
+) -> None:
+    """Only its signature is used: the options that all text domains share."""
+
+
+def text_command(name: str, load: "Callable[..., Domain]", words: Words) -> Callable[..., None]:
+    """Return the command that compares conditions on the domain of ``load``; its help is the docstring of ``load``.
+
+    Its options are ``--model``, then those of ``load`` (all but its first parameter), then the shared ones.
+    """
+    own = list(inspect.signature(load).parameters.values())[1:]
+    model, *shared = inspect.signature(_options).parameters.values()
+    first = typer.Option(words.first, help=f"Take only the first so many {words.task}s.", min=1)
+    shared = [
+        each.replace(annotation=Annotated[int | None, first]) if each.name == "first" else each for each in shared
+    ]
+
+    def command(**given: Any) -> None:
+        mine = {each.name: given.pop(each.name) for each in own}
+        compare_text(name, lambda setup: load(setup, **mine), words, **given)
+
+    parameters = [each.replace(kind=inspect.Parameter.KEYWORD_ONLY) for each in (model, *own, *shared)]
+    command.__name__ = name
+    command.__doc__ = load.__doc__
+    command.__annotations__ = {each.name: each.annotation for each in parameters}
+    command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    return command
+
+
+def compare_text(
+    name: str,
+    load: "Callable[[Setup], Domain]",
+    words: Words,
+    *,
+    model: str,
+    conditions: str,
+    seeds: str,
+    declarer: str,
+    mode: str | None,
+    demonstrations: Path | None,
+    judge_model: str | None,
+    thinking: bool | None,
+    candidates: int,
+    steps: int,
+    steps_per_unit: int,
+    most_calls: int | None,
+    most_tokens: int | None,
+    first: int | None,
+    base_url: str | None,
+    cache: Path | None,
+    no_cache: bool,
+    temperature: float,
+    max_tokens: int,
+    out: Path | None,
+    concurrency: int,
+    json: bool,
+) -> None:
+    """Run the comparison, keep it under ``out``, print its table. Raises ``InputError`` for wrong input."""
+    from contextlib import ExitStack
+    from dataclasses import asdict
+
+    from planroute.calls import GenerationProfile
+    from planroute.cli.setting import declarer_from, opened_model, progress, run
+    from planroute.cli.show import exit_on_failures, print_json, print_success
+    from planroute.domains.text import Limits
+    from planroute.errors import InputError
+    from planroute.evaluation.judges import RubricJudge
+    from planroute.experiments.compare import comparison_cells
+    from planroute.experiments.demonstrations import demonstrations_of
+    from planroute.experiments.success import summarise_success
+    from planroute.ledger import Budget
+    from planroute.modes import ROUTED, Baseline, Mode
+    from planroute.runs.execute import execute_run
+    from planroute.runs.folder import RESULT, RunFolder, canonical
+
+    names, seed_list = parse_conditions(conditions), parse_seeds(seeds)
+    shots = demonstrations_of(demonstrations) if demonstrations else ()
+    profile = GenerationProfile(temperature=temperature, max_new_tokens=max_tokens, thinking=thinking)
+    sampling = profile.sampling()
+    domain = load(Setup(RubricJudge("trajectory"), Limits(steps=steps, steps_per_unit=steps_per_unit), sampling))
+    shown = {shot.task_id for shot in shots}
+    tasks = [task for task in domain.tasks() if task.id not in shown][:first]
+    if not tasks:
+        raise InputError(
+            f"every {words.task} is a demonstration in {demonstrations}", hint=f"name more with {words.source}"
+        )
+    who = declarer_from(declarer, mode, sampling, has_model=True, shots=shots)
+    config: dict[str, Any] = {
+        "command": f"compare {name}",
+        "seeds": seed_list,
+        "conditions": names,
+        "declarer": declarer,
+        "model": model,
+        "judge_model": judge_model,
+        "candidates": candidates,
+        "most_calls": most_calls,
+        "most_tokens": most_tokens,
+        "demonstrations": [shot.task_id for shot in shots],
+        "generation_profile": asdict(profile),
+    }
+    with ExitStack() as opened:
+        backbone = opened.enter_context(opened_model(model, base_url, cache, no_cache))
+        judge = opened.enter_context(opened_model(judge_model, base_url, cache, no_cache))
+        cells = comparison_cells(
+            tasks,
+            seed_list,
+            [m for m in Mode if m in names],
+            model=backbone,
+            judge_model=judge,
+            budget=Budget(model_calls=most_calls, tokens=most_tokens),
+            routed={ROUTED: who} if ROUTED in names else {},
+            baselines={b: who for b in Baseline if b in names},
+            branching=candidates,
+        )
+        with progress(len(cells), "episodes", quiet=json) as advance:
+            work = execute_run(domain, cells, config=config, out=out, concurrency=concurrency, finished=advance)
+            executed = run(work, backbone, judge)
+    result = summarise_success(executed.rows, getattr(domain, "measures", ()))
+    if out is not None:
+        from planroute.reporting.report import write_report
+
+        RunFolder(out).write(RESULT, canonical(result))
+        report = write_report(out)
+    if json:
+        print_json(result)
+    else:
+        print_success(result)
+        if out is not None:
+            typer.echo(f"{len(cells)} episodes on {len(tasks)} {words.task}s. Report: {report}")
+        else:
+            typer.echo("Add --out DIR to keep rows, traces and an HTML report.")
+    exit_on_failures(executed.rows)
