@@ -17,6 +17,7 @@ def findings() -> list[dict[str, Any]]:
 PACKAGES: tuple[tuple[str, str, bool, str], ...] = (
     ("numba", "numba", True, "reinstall planroute"),
     ("xllamacpp", "xllamacpp", False, "for embedded and gguf models: pip install 'planroute[embedded]'"),
+    ("lxml", "lxml", False, "for the pages of Mind2Web: pip install 'planroute[mind2web]'"),
     ("power-grid-model", "power_grid_model", False, "for referee tests: pip install 'planroute[referees]'"),
     ("pandapower", "pandapower", False, "for referee tests: pip install 'planroute[referees]'"),
 )

@@ -153,7 +153,7 @@ def _case(file: str, data: bytes, trajectory: "Trajectory", goal: str | None, to
         trajectory,
         goal or trajectory.task or UNKNOWN,
         domain,
-        tools or (_household() if household else SHELL if shell else UNKNOWN),
+        tools or (SHELL if shell else _briefing(domain)),
         written(declared[0].units) if declared else "",
         tuple(declared[-1].units) if declared else (),
         declared[-1].before if declared else 0,
@@ -184,7 +184,7 @@ def _own_case(file: str, data: bytes, trajectory: "Trajectory", goal: str | None
         trajectory,
         goal or trajectory.task or _goal_of(file, row) or UNKNOWN,
         domain,
-        tools or (_household() if domain == "alfworld" else UNKNOWN),
+        tools or _briefing(domain),
         told,
         tuple(active),
         0,
@@ -205,10 +205,17 @@ def _goal_of(file: str, row: Any) -> str:
     return str(known.get("goal", "")) if isinstance(known, dict) else ""
 
 
-def _household() -> str:
-    from planroute.domains.alfworld.domain import BRIEFING
+def _briefing(domain: str) -> str:
+    """What can be done in a text domain, in the words that its backbone reads."""
+    if domain == "alfworld":
+        from planroute.domains.alfworld import domain as household
 
-    return BRIEFING
+        return household.BRIEFING
+    if domain == "mind2web":
+        from planroute.domains.mind2web import domain as pages
+
+        return pages.BRIEFING
+    return UNKNOWN
 
 
 def written(units: "tuple[PlanUnit, ...]", before: str = "") -> str:

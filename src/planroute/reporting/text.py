@@ -29,6 +29,8 @@ BOUNDS = {
     "limits": "limits of an episode",
     "sampling": "sampling",
     "prompts": "version of the prompts",
+    "form": "form of a question about a page",
+    "view": "how pages are shown",
 }
 """What the facts of a task may say about how every episode of it was run."""
 
@@ -67,8 +69,10 @@ def page(run: Run) -> Page:
 
 def _results(run: Run, outcomes: Mapping[Key, bool | None], names: Sequence[str]) -> Section:
     tasks, seeds = len({row.task for row in run.rows}), len({row.seed for row in run.rows})
+    found = text_verdict.scores(run)
     values = {
-        "rows": text_table.rows(text_verdict.scores(run)),
+        "rows": text_table.rows(found),
+        "steps": [text_verdict.STEPS[key] for key in text_table.step_columns(found)],
         "scale": text_table.scale_drawing(),
         "heat": text_table.heat(run, outcomes, names),
         "names": names,

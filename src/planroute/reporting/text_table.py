@@ -8,7 +8,7 @@ from markupsafe import Markup
 from planroute.modes import Baseline
 from planroute.reporting.reading import Run
 from planroute.reporting.svg import Scale, line, tag, text
-from planroute.reporting.text_verdict import Score, best, fixed, overlap, points, scores, span, together
+from planroute.reporting.text_verdict import STEPS, Score, best, fixed, overlap, points, scores, span, together
 from planroute.reporting.wording import css, label, listed, number, percent, prose
 
 Outcomes = Mapping[tuple[str, str, int], bool | None]
@@ -29,15 +29,21 @@ class ScoreRow:
     interval: str
     costs: Sequence[str]
     process: Sequence[str]
+    steps: Sequence[str]
     lacking: str
+
+
+def step_columns(found: Sequence[Score]) -> list[str]:
+    """Which measures of single steps the run has."""
+    return [key for key in STEPS if any(score.values[key] is not None for score in found)]
 
 
 def rows(found: Sequence[Score]) -> list[ScoreRow]:
     """The table's lines."""
-    return [_row(score) for score in found]
+    return [_row(score, step_columns(found)) for score in found]
 
 
-def _row(score: Score) -> ScoreRow:
+def _row(score: Score, columns: Sequence[str]) -> ScoreRow:
     values = score.values
     calls = [number(values[key], 1) for key in ("interactions", "model_calls")]
     tokens = [number(values[f"tokens_{kind}"]) for kind in ("answer", "thinking", "prompt")]
@@ -56,6 +62,7 @@ def _row(score: Score) -> ScoreRow:
             number(values["adherence"], 2),
             number(values["candidates"], 1),
         ],
+        steps=[percent(values[key]) for key in columns],
         lacking=listed(lacking),
     )
 

@@ -42,6 +42,8 @@ class Score:
 
 MEANS = ("interactions", "model_calls", "tokens_prompt", "tokens_answer", "tokens_thinking")
 PROCESS = ("plan_order_faithful", "adherence", "candidates")
+STEPS = {"ssr": "Step success", "element_accuracy": "Element", "operation_f1": "Operation F1"}
+"""What some domains measure of the single steps, and its column."""
 
 
 def ordered(run: Run) -> list[str]:
@@ -62,7 +64,7 @@ def scores(run: Run) -> list[Score]:
                 rate=known(table.get("success_rate")),
                 interval=_interval(table.get("success_interval")),
                 counted=sum(row.counts for row in rows),
-                values={key: known(table.get(key)) for key in (*MEANS, *PROCESS)},
+                values={key: known(table.get(key)) for key in (*MEANS, *PROCESS, *STEPS)},
                 infrastructure=sum(not row.counts for row in rows),
                 failed=sum(row.status == "failed" for row in rows),
             )
