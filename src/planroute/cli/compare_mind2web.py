@@ -10,8 +10,6 @@ from planroute.cli.compare_text import Setup, Words, text_command
 if TYPE_CHECKING:
     from planroute.protocols import Domain
 
-FORMS = ("multichoice", "direct")
-
 
 def load(
     setup: Setup,
@@ -25,7 +23,7 @@ def load(
     form: Annotated[
         str,
         typer.Option(help="multichoice: the benchmark's question, five candidates at a time; direct: one question."),
-    ] = FORMS[0],
+    ] = "multichoice",
     shots: Annotated[
         Path | None, typer.Option(help="JSON file of messages before a multichoice question. Default: our own.")
     ] = None,
@@ -36,27 +34,14 @@ def load(
 ) -> "Domain":
     """Compare baselines, forced modes and the routed condition on Mind2Web tasks: SSR, TSR, cost, structure."""
     from planroute.domains.mind2web import find_tasks
-    from planroute.domains.mind2web.asking import read_shots
-    from planroute.domains.mind2web.domain import Mind2WebDomain
-    from planroute.domains.mind2web.environment import View
+    from planroute.domains.mind2web.domain import opened
     from planroute.errors import InputError
 
-    if form not in FORMS:
-        raise InputError(f"--form {form!r} is unknown", hint=f"choose from {', '.join(FORMS)}")
-    if shots is not None and form != "multichoice":
-        raise InputError("--shots goes with --form multichoice only")
     count = int(tasks) if tasks is not None and tasks.isdecimal() and len(tasks) < 9 else None
     if count == 0:
         raise InputError("--tasks 0 leaves nothing to compare")
     found = find_tasks(Path(tasks) if tasks is not None and count is None else None)[:count]
-    return Mind2WebDomain(
-        found,
-        setup.judge,
-        setup.limits,
-        setup.sampling,
-        View(top, elements),
-        read_shots(shots) if form == "multichoice" else None,
-    )
+    return opened(found, setup.judge, setup.limits, setup.sampling, form=form, shots=shots, top=top, elements=elements)
 
 
 def attach(app: typer.Typer) -> None:

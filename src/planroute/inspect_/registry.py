@@ -2,9 +2,9 @@
 
 from inspect_ai.model import ModelAPI, modelapi
 
-from planroute.inspect_.scorers import adherence, order, success
+from planroute.inspect_.scorers import adherence, order, step_success, success
 from planroute.inspect_.solvers import flat_react, forced, plan_react, routed
-from planroute.inspect_.tasks import alfworld
+from planroute.inspect_.tasks import alfworld, mind2web
 
 
 @modelapi(name="planroute")
@@ -15,4 +15,16 @@ def planroute() -> type[ModelAPI]:
     return PlanrouteAPI
 
 
-__all__ = ["adherence", "alfworld", "flat_react", "forced", "order", "plan_react", "planroute", "routed", "success"]
+__all__ = [
+    "adherence",
+    "alfworld",
+    "flat_react",
+    "forced",
+    "mind2web",
+    "order",
+    "plan_react",
+    "planroute",
+    "routed",
+    "step_success",
+    "success",
+]

@@ -4,7 +4,7 @@ All of it comes from the row that a solver left in the sample's metadata, so a l
 ``inspect score LOG --scorer planroute/order``.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from inspect_ai.scorer import Score, Scorer, Target, mean, scorer, stderr
@@ -45,13 +45,22 @@ def adherence() -> Scorer:
     return _measure("adherence", "units carried out, by evidence in the actions")
 
 
-def _measure(name: str, what: str) -> Scorer:
+@scorer(metrics=[mean(), stderr()])
+def step_success() -> Scorer:
+    """The share of a task's steps that succeeded, where its domain scores single steps."""
+    return _measure("ssr", "steps that succeeded", ("element_accuracy", "operation_f1"))
+
+
+_UNITS: Final = ("units_needed", "units_completed", "candidates")
+
+
+def _measure(name: str, what: str, beside: Sequence[str] = _UNITS) -> Scorer:
     async def score(state: TaskState, target: Target) -> Score:
         row = _row(state)
         if row is None or row["metrics"].get(name) is None:
             return _unscored(state)
         metrics = row["metrics"]
-        counts = {key: metrics.get(key) for key in ("units_needed", "units_completed", "candidates")}
+        counts = {key: metrics.get(key) for key in beside}
         return Score(value=float(metrics[name]), explanation=what, metadata=counts)
 
     return score

@@ -14,6 +14,7 @@ from planroute.protocols import Domain, Task
 
 if TYPE_CHECKING:
     from planroute.domains.alfworld import Game
+    from planroute.domains.mind2web import WebTask
 
 Settings = Mapping[str, Any]
 
@@ -72,5 +73,30 @@ def _alfworld(settings: Settings, sampling: Sampling) -> Domain:
     return AlfworldDomain(games_in(settings["games"]), RubricJudge("trajectory"), limits, sampling)
 
 
-OPENERS: Final[dict[str, Callable[[Settings, Sampling], Domain]]] = {"alfworld": _alfworld}
+@lru_cache(maxsize=8)
+def recorded_in(path: str | None) -> "tuple[WebTask, ...]":
+    """Read the tasks of ``path`` once."""
+    from planroute.domains.mind2web import find_tasks
+
+    return find_tasks(Path(path) if path else None)
+
+
+def _mind2web(settings: Settings, sampling: Sampling) -> Domain:
+    from planroute.domains.mind2web.domain import opened
+    from planroute.domains.text import Limits
+    from planroute.evaluation.judges import RubricJudge
+
+    return opened(
+        recorded_in(settings["tasks"]),
+        RubricJudge("trajectory"),
+        Limits(steps=int(settings["steps"]), steps_per_unit=int(settings["steps_per_unit"])),
+        sampling,
+        form=str(settings["form"]),
+        shots=Path(settings["shots"]) if settings["shots"] else None,
+        top=int(settings["top"]),
+        elements=int(settings["elements"]),
+    )
+
+
+OPENERS: Final[dict[str, Callable[[Settings, Sampling], Domain]]] = {"alfworld": _alfworld, "mind2web": _mind2web}
 """How a domain is opened from a sample's settings, by name."""

@@ -1,19 +1,22 @@
 """The tasks that ``inspect eval planroute/…`` runs."""
 
 import os
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from inspect_ai import Epochs, Task, task
 from inspect_ai.dataset import MemoryDataset, Sample
+from inspect_ai.scorer import Scorer
 
 from planroute.calls import Sampling
 from planroute.errors import InputError, PlanrouteError
 from planroute.inspect_.exchange import KEY
 from planroute.inspect_.faults import PrerequisiteError
-from planroute.inspect_.scorers import adherence, order, success
+from planroute.inspect_.scorers import adherence, order, step_success, success
 from planroute.inspect_.settings import domain_of, games_in, seeds_from
 from planroute.inspect_.solvers import routed
+from planroute.protocols import Task as PlanrouteTask
 
 
 @task
@@ -52,10 +55,64 @@ def alfworld(
             raise InputError(f"no game is of type {task_type!r}", hint=f"there are {', '.join(kinds)}")
     except PlanrouteError as error:
         raise PrerequisiteError(str(error)) from None
+    return _task(settings, chosen, [success(), order(), adherence()])
+
+
+@task
+def mind2web(
+    tasks: str | None = None,
+    seeds: Any = 7,
+    category: str | None = None,
+    limit: int | None = None,
+    form: str = "multichoice",
+    shots: str | None = None,
+    top: int = 50,
+    elements: int = 300,
+    steps: int = 50,
+    steps_per_unit: int = 20,
+) -> Task:
+    """Tasks on recorded web pages.
+
+    Args:
+        tasks: File or folder of tasks. Default: the project's own.
+        seeds: One epoch for each of these, in this order.
+        category: Only tasks of this domain and subdomain, such as "Travel / Ground".
+        limit: Only the first so many tasks.
+        form: multichoice (the benchmark's question, five candidates at a time) or direct (one question).
+        shots: JSON file of messages before a multichoice question. Default: the project's own.
+        top: Candidates offered on a page.
+        elements: Elements of a page around its candidates at which it is cut.
+        steps: Most actions of one trajectory.
+        steps_per_unit: Most actions on one unit of a plan.
+    """
+    try:
+        settings: dict[str, Any] = {
+            "domain": "mind2web",
+            "tasks": str(Path(tasks).expanduser().absolute()) if tasks else None,
+            "seeds": seeds_from(seeds),
+            "form": form,
+            "shots": str(Path(shots).expanduser().absolute()) if shots else None,
+            "top": top,
+            "elements": elements,
+            "steps": steps,
+            "steps_per_unit": steps_per_unit,
+        }
+        listed = domain_of(settings, Sampling()).tasks()
+        chosen = [each for each in listed if category in (None, each.factors["task_type"])][:limit]
+        if not chosen:
+            kinds = sorted({str(each.factors["task_type"]) for each in listed})
+            raise InputError(f"no task is of category {category!r}", hint=f"there are {', '.join(kinds)}")
+    except PlanrouteError as error:
+        raise PrerequisiteError(str(error)) from None
+    return _task(settings, chosen, [success(), step_success(), order(), adherence()])
+
+
+def _task(settings: dict[str, Any], chosen: Sequence[PlanrouteTask], scorers: list[Scorer]) -> Task:
+    """One sample for each of ``chosen``, routed by default, one epoch for each seed."""
     samples = [Sample(input=each.text, id=each.id, metadata={**each.factors, KEY: settings}) for each in chosen]
     return Task(
-        dataset=MemoryDataset(samples, name="alfworld"),
+        dataset=MemoryDataset(samples, name=settings["domain"]),
         solver=routed(),
-        scorer=[success(), order(), adherence()],
-        epochs=Epochs(len(listed), "mean"),
+        scorer=scorers,
+        epochs=Epochs(len(settings["seeds"]), "mean"),
     )

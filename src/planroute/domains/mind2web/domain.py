@@ -3,15 +3,18 @@
 import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from pathlib import Path
 from typing import Any, Final
 
 from planroute.calls import Role, Sampling
 from planroute.domains.mind2web.asking import Multichoice, direct, read_shots
-from planroute.domains.mind2web.environment import RecordedPages, View
+from planroute.domains.mind2web.candidates import TOP
+from planroute.domains.mind2web.environment import ELEMENTS, RecordedPages, View
 from planroute.domains.mind2web.records import WebTask
 from planroute.domains.text.fields import TextFields
 from planroute.domains.text.prompts import VERSION
 from planroute.domains.text.world import Limits, TextTask, TextWorld
+from planroute.errors import InputError
 from planroute.protocols import Context, Judge, State, Task
 
 BRIEFING: Final = """\
@@ -27,6 +30,9 @@ SELECT [3] option, or NONE where no element with a number is the right one."""
 
 MEASURES: Final = ("ssr", "tsr", "element_accuracy", "operation_f1")
 """The benchmark's metrics, as an episode's row has them."""
+
+FORMS: Final = ("multichoice", "direct")
+"""How a decision can be asked for: five candidates at a time, or all in one question."""
 
 
 @dataclass(frozen=True)
@@ -115,3 +121,29 @@ class Mind2WebDomain:
     def shared_fields(self, task: Task, state: State) -> Mapping[str, Any]:
         """No declared plan: each executor asks for its own."""
         return {"plan": []}
+
+
+def opened(
+    found: tuple[WebTask, ...],
+    judge: Judge,
+    limits: Limits,
+    sampling: Sampling,
+    *,
+    form: str = FORMS[0],
+    shots: Path | None = None,
+    top: int = TOP,
+    elements: int = ELEMENTS,
+) -> Mind2WebDomain:
+    """Return the domain on the tasks that were ``found``, as options say. Raises ``InputError`` for impossible ones.
+
+    ``shots`` is a file of messages before a multichoice question, ``top`` the number of candidates offered on a page,
+    ``elements`` the number of elements at which a page is cut.
+    """
+    if form not in FORMS:
+        raise InputError(f"form {form!r} is unknown", hint=f"choose from {', '.join(FORMS)}")
+    if shots is not None and form != "multichoice":
+        raise InputError("shots go with the form multichoice only")
+    if top < 1 or elements < 1:
+        raise InputError("at least one candidate and one element must be shown")
+    view = View(top, elements)
+    return Mind2WebDomain(found, judge, limits, sampling, view, read_shots(shots) if form == "multichoice" else None)

@@ -24,13 +24,16 @@ LAST: Final = "That was the last page."
 BEFORE: Final = 16
 """Steps of the annotation before the page that a prompt shows, the latest ones."""
 
+ELEMENTS: Final = 300
+"""Elements of a page at which nothing more is added to it."""
+
 
 @dataclass(frozen=True, slots=True)
 class View:
     """How pages are shown: candidates offered at most, and elements of a page at which nothing more is added to it."""
 
     candidates: int = TOP
-    elements: int = 300
+    elements: int = ELEMENTS
 
 
 class RecordedPages:
