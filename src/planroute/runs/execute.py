@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field
+from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
@@ -27,6 +28,7 @@ class Executed:
     billing: Mapping[str, Any] = field(default_factory=dict)
 
 
+@cache
 def package_version() -> str:
     """The installed version of planroute."""
     try:
