@@ -2,7 +2,20 @@
 
 import typer
 
-from planroute.cli import compare, compare_alfworld, compare_mind2web, declare, demo, doctor, grid, judge, report, verify
+from planroute.cli import (
+    compare,
+    compare_alfworld,
+    compare_mind2web,
+    declare,
+    demo,
+    doctor,
+    experiment,
+    grid,
+    judge,
+    report,
+    select,
+    verify,
+)
 
 app = typer.Typer(
     name="planroute",
@@ -20,6 +33,8 @@ compare_mind2web.attach(compare.app)
 app.add_typer(compare.app, name="compare")
 app.add_typer(declare.app, name="declare")
 app.add_typer(grid.app, name="grid")
+app.command("experiment")(experiment.experiment)
+app.command("select")(select.select)
 app.command("verify")(verify.verify)
 app.command("judge")(judge.judge)
 app.command("report")(report.report)
