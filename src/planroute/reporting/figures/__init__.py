@@ -1,0 +1,42 @@
+"""Figures of experiments, by the kind that an experiment's file names."""
+
+import inspect
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from planroute.errors import InputError
+from planroute.reporting.figures import experiments, interfaces
+from planroute.reporting.figures.style import FORMATS, save
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+KINDS: Mapping[str, Callable[..., "Figure | None"]] = {
+    "attribution": experiments.attribution,
+    "declaration_shares": experiments.declaration_shares,
+    "latency": interfaces.latency,
+    "messages": interfaces.messages,
+    "mode_use": interfaces.mode_use,
+    "oracle_and_choices": experiments.oracle_and_choices,
+    "ranges": experiments.ranges,
+    "regret": experiments.regret,
+    "stress_conditioning": interfaces.stress_conditioning,
+    "sweep": experiments.sweep,
+}
+
+
+def draw(kind: str, result: Mapping[str, Any], parameters: Mapping[str, Any]) -> "Figure | None":
+    """Draw one figure; ``None`` where the result does not hold what it shows.
+
+    Raises ``InputError`` where the kind is unknown or its parameters do not fit.
+    """
+    if kind not in KINDS:
+        raise InputError(f"there is no figure of kind {kind!r}", hint=f"kinds: {', '.join(KINDS)}")
+    try:
+        inspect.signature(KINDS[kind]).bind(result, **parameters)
+    except TypeError as error:
+        raise InputError(f"figure of kind {kind}: {error}") from None
+    return KINDS[kind](result, **parameters)
+
+
+__all__ = ["FORMATS", "KINDS", "draw", "save"]
