@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from planroute.domains.mind2web.candidates import TOP, offered
 from planroute.domains.mind2web.page import Cut, Page
-from planroute.domains.mind2web.records import Candidate, Markup, Operation, Step, WebTask
+from planroute.domains.mind2web.records import Candidate, Operation, Step, WebTask
 from planroute.domains.mind2web.scoring import Choice, StepScore, measures, score_step
 from planroute.domains.text.environment import Turn
 from planroute.errors import DomainError
@@ -62,7 +62,9 @@ class RecordedPages:
             raise DomainError(f"task {self.task.id} is over after {at} steps")
         if at not in self._shown:
             step = self.task.steps[at]
-            self._shown[at] = Shown(step, offered(step, self.task.id, self.seed, self.view.candidates), self.view)
+            self._shown[at] = shown_before(
+                step, offered(step, self.task.id, self.seed, self.view.candidates), self.view
+            )
         return self._shown[at]
 
     def reset(self) -> str:
@@ -97,12 +99,12 @@ class RecordedPages:
 
 
 class Shown:
-    """The page before one step, with the candidates that are offered on it."""
+    """The page before one step, with the candidates that are offered on it; nothing about it changes."""
 
     def __init__(self, step: Step, candidates: Sequence[Candidate], view: View) -> None:
         self.step = step
         self.view = view
-        self.page = _page(step.markup, tuple(sorted(candidates, key=lambda each: each.node)))
+        self.page = Page(step.markup.html, candidates)
         self.nodes = tuple(candidate.node for candidate in candidates)
         self.labels = self._labels()
         self._by_label = {label: node for node, label in self.labels.items()}
@@ -143,7 +145,7 @@ class Shown:
         return labels
 
 
-@lru_cache(maxsize=48)
-def _page(markup: Markup, candidates: tuple[Candidate, ...]) -> Page:
-    """Parse a page once for all episodes that come by it; a page is not changed after that."""
-    return Page(markup.html, candidates)
+@lru_cache(maxsize=64)
+def shown_before(step: Step, candidates: tuple[Candidate, ...], view: View) -> Shown:
+    """Read a page once for all episodes that come by it."""
+    return Shown(step, candidates, view)

@@ -173,7 +173,7 @@ def _read(html: str) -> tuple[Element, dict[str, Element]]:
     )
     text = _ENTITY.sub(_character, _DECLARATION.sub("&lt;!", html.translate(_CONTROLS)))
     begin = re.search(_TAG, text)
-    root = Element("html", {}, children=[] if begin else [text])
+    root = Element("html", {}, children=[] if begin else [html])
     try:
         tree = etree.fromstring(text[begin.start() :].encode("utf-8", "replace"), parser) if begin else None
     except (etree.XMLSyntaxError, ValueError):

@@ -63,7 +63,7 @@ def read_records(records: object, file: str) -> tuple[list[Read], list[str]]:
                 raise Unfit(f"record {number} is {_kind(record)}, not an object")
             place = Place(file, _text(record, "annotation_id", f"record {number}: "))
             header = _header(record)
-            steps = _actions(record, place) if "actions" in record else iter([_row(record, place)])
+            steps = list(_actions(record, place)) if "actions" in record else [_row(record, place)]
         except Unfit as unfit:
             faults.append(f"{place}: {unfit}")
             continue

@@ -1,5 +1,6 @@
 """The typed answers of a text domain's model calls."""
 
+from functools import lru_cache
 from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, create_model
@@ -36,10 +37,17 @@ class Act(BaseModel):
     action: str = Field(max_length=400, description="one action")
 
 
-def act_schema(choices: tuple[str, ...]) -> dict[str, Any]:
+@lru_cache(maxsize=256)
+class LongAct(Act):
+    """One action that may be as long as a file."""
+
+    action: str = Field(description="one action")
+
+
+def act_schema(choices: tuple[str, ...], form: type[Act] = Act) -> dict[str, Any]:
     """JSON schema of an action; with ``choices`` an engine that can allows nothing else."""
     if not choices:
-        return wanted(Act)
+        return wanted(form)
     chosen: Any = Literal[choices]
     model = create_model("Act", __base__=Act, action=(chosen, Field(description="one of these")))
     return wanted(model)
