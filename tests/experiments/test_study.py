@@ -9,8 +9,9 @@ import pytest
 
 from planroute.errors import InputError
 from planroute.experiments.definition import load_experiment
+from planroute.experiments.kept import finished_result, start_study
 from planroute.experiments.setting import Setting
-from planroute.experiments.study import finished_result, run_studies, run_study, start_study
+from planroute.experiments.study import run_studies, run_study
 
 
 def studied(name: str, out: Path | None = None, **setting: object):

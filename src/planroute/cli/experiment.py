@@ -151,7 +151,7 @@ def _models(
 
 def _start(out: Path, names: list[str]) -> None:
     """Write the study's manifest. Raises ``InputError`` where ``out`` holds something else."""
-    from planroute.experiments.study import start_study
+    from planroute.experiments.kept import start_study
 
     start_study(out, names)
 
@@ -161,7 +161,7 @@ def _studies(
 ) -> tuple[dict[str, Any], int]:
     """Run what is missing, in order, and return all results and how many experiments were run now."""
     from planroute.cli.setting import run
-    from planroute.experiments.study import finished_result, run_studies
+    from planroute.experiments.kept import finished_result
 
     results: dict[str, Any] = {}
     missing = {}
@@ -172,6 +172,8 @@ def _studies(
         else:
             results[name] = there
     if missing:
+        from planroute.experiments.study import run_studies
+
         with _bar(quiet=quiet) as advance:
             results |= run(run_studies(missing, setting, out=out, advance=advance), *setting.models.values())
     return {name: results[name] for name in chosen}, len(missing)

@@ -11,11 +11,13 @@ from planroute.cli.options import Json
 def report(
     run: Annotated[Path, typer.Argument(metavar="RUN", help="Folder of a run, as --out made it.")], json: Json = False
 ) -> None:
-    """Write the report of a run: one HTML file that opens anywhere, without network."""
+    """Write the report of a run or of experiments: one HTML file that opens anywhere, without network."""
     from planroute.cli.show import print_json
     from planroute.reporting.report import write_report
+    from planroute.reporting.study import write_study_report
+    from planroute.reporting.study_files import is_study
 
-    path = write_report(run)
+    path = write_study_report(run) if is_study(run) else write_report(run)
     if json:
         print_json({"report": str(path)})
     else:

@@ -12,13 +12,12 @@
 
 import json
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-from planroute.errors import InputError
 from planroute.experiments.analyses import Inputs, analyse
 from planroute.experiments.claims import judged_claims
 from planroute.experiments.definition import Experiment
@@ -27,8 +26,7 @@ from planroute.experiments.scenes import NEEDS_MODEL, collect_directives, scene
 from planroute.experiments.setting import Setting, source_digest, study_identity
 from planroute.runs.bank import run_bank
 from planroute.runs.execute import package_version
-from planroute.runs.folder import MANIFEST, RESULT, RunFolder, canonical
-from planroute.runs.stored import read_object
+from planroute.runs.folder import RESULT, RunFolder, canonical
 from planroute.runs.table import row_frame, write_table
 
 SCHEMA_VERSION = 1
@@ -42,26 +40,6 @@ class Studied:
     resumed: int
     seconds: float
     billing: dict[str, Any]
-
-
-def finished_result(experiment: Experiment, setting: Setting, out: Path) -> dict[str, Any] | None:
-    """Return the result in ``out`` if it is whole and of exactly this experiment, setting and code."""
-    try:
-        found = read_object(out / RESULT)
-    except InputError:
-        return None
-    return found if found.get("identity") == study_identity(experiment, setting) else None
-
-
-def start_study(out: Path, names: Sequence[str]) -> None:
-    """Write the manifest of a folder of experiments, or add ``names`` to it.
-
-    Raises ``InputError`` where ``out`` holds anything else, ``StorageError`` where it cannot be written.
-    """
-    folder = RunFolder(out)
-    kept = list(folder.manifest().get("experiments", [])) if (out / MANIFEST).is_file() else []
-    every = sorted({*kept, *names}, key=lambda name: (name[0], len(name), name))
-    folder.restart({"kind": "study", "identity": "study", "experiments": every, "cells": []}, same="kind")
 
 
 async def run_studies(

@@ -38,7 +38,11 @@ def write_report(folder: Path) -> Path:
 
     Raises ``InputError`` where the run is missing or damaged, ``StorageError`` where the file cannot be written.
     """
-    text = render_report(folder)
+    return write_page(folder, render_report(folder))
+
+
+def write_page(folder: Path, text: str) -> Path:
+    """Write ``text`` as the report of ``folder``, as a whole. Raises ``StorageError`` where that is impossible."""
     target = folder / REPORT
     try:
         handle, temporary = tempfile.mkstemp(dir=folder, prefix=".part-")
@@ -56,18 +60,31 @@ def render_report(folder: Path) -> str:
     run = read_run(folder)
     compose = PAGES.get(run.manifest.domain, _plain)
     page = compose(run)
-    styles, script_name = ASSETS.get(compose, (("style.css",), "report.js"))
+    styles, script = ASSETS.get(compose, (("style.css",), "report.js"))
+    return render_page(page, run.manifest.planroute, styles, script, stand_in=verdict.stand_in(run))
+
+
+def render_page(
+    page: Page,
+    version: str,
+    styles: tuple[str, ...],
+    script_name: str,
+    *,
+    stand_in: str | None = None,
+    images: bool = False,
+) -> str:
+    """Return ``page`` as one HTML file, with the package's own styles and script; ``images`` admits data images."""
     style, script = "".join(map(_asset, styles)), _asset(script_name)
     return (
         _environment()
         .get_template("page.html.j2")
         .render(
             page=page,
-            run=run,
-            stand_in=verdict.stand_in(run),
+            version=version,
+            stand_in=stand_in,
             style=Markup(style),  # noqa: S704 - the package's own file
             script=Markup(script),  # noqa: S704 - the package's own file
-            policy=_policy(style, script),
+            policy=_policy(style, script) + ("; img-src data:" if images else ""),
             data=None if page.data is None else embedded_json(page.data),
         )
     )

@@ -1,0 +1,137 @@
+"""Reading a folder of experiments, and the tables that are made of their results."""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from planroute.errors import InputError, StorageError
+from planroute.modes import MODES
+
+RESULT, MANIFEST, BILLING = "result.json", "manifest.json", "billing.json"
+JUDGED = ("what", "where", "paper", "paper_low", "paper_high", "ours", "low", "high", "verdict", "tuned", "note")
+
+
+@dataclass(frozen=True, slots=True)
+class Studied:
+    """One experiment: the file that says what it is, its result, and what was billed for it."""
+
+    folder: Path
+    definition: Mapping[str, Any]
+    result: Mapping[str, Any]
+    version: str = ""
+    billing: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def name(self) -> str:
+        """Such as ``E3``."""
+        return str(self.result["experiment"])
+
+
+def is_study(folder: Path) -> bool:
+    """Whether ``folder`` holds experiments or one experiment."""
+    try:
+        manifest = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return False
+    return isinstance(manifest, dict) and ("experiment" in manifest or manifest.get("kind") == "study")
+
+
+def read_study(folder: Path) -> list[Studied]:
+    """Return the finished experiments in ``folder``, or the one that it is, in the order of the manifest.
+
+    Raises ``InputError`` where there is none or a file is damaged.
+    """
+    manifest = _object(folder / MANIFEST)
+    if "experiment" in manifest:
+        return [_studied(folder)]
+    names = [str(name).lower() for name in manifest.get("experiments", [])]
+    found = [_studied(folder / name) for name in names if (folder / name / RESULT).is_file()]
+    if not found:
+        raise InputError(f"{folder} holds no finished experiment", hint="run planroute experiment all --out with it")
+    return found
+
+
+def claims(studied: Sequence[Studied]) -> list[dict[str, Any]]:
+    """Every number and every direction of the paper beside ours, as lines of a table."""
+    lines = []
+    for one in studied:
+        for claim in one.result.get("claims", []):
+            directed = "values" in claim
+            ours = list(claim["values"].values()) if directed else [claim["ours"]]
+            paper, interval = claim.get("paper_interval") or (None, None), claim.get("interval") or (None, None)
+            lines.append(
+                {
+                    "experiment": one.name,
+                    "kind": "direction" if directed else "number",
+                    "what": claim["what"],
+                    "where": claim["where"],
+                    "paper": claim.get("paper"),
+                    "paper_low": paper[0],
+                    "paper_high": paper[1],
+                    "ours": None if directed else ours[0],
+                    "low": interval[0],
+                    "high": interval[1],
+                    "values": ", ".join("-" if value is None else f"{value:.4g}" for value in ours) if directed else "",
+                    "verdict": claim["verdict"],
+                    "tuned": bool(claim.get("tuned")),
+                    "note": claim.get("note", ""),
+                }
+            )
+    return lines
+
+
+def table(result: Mapping[str, Any], spec: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """One table of an experiment as lines: a line for each condition, or for each condition and scenario."""
+    lines: list[dict[str, Any]] = []
+    conditions = result.get("conditions", {})
+    for condition in [*(mode for mode in MODES if mode in conditions), *sorted(set(conditions) - set(MODES))]:
+        found = conditions[condition]
+        rows = found.get("levels", {}).items() if spec["rows"] == "levels" else [("", found)]
+        for scenario, row in rows:
+            line: dict[str, Any] = {"condition": condition}
+            if scenario:
+                line["scenario"] = scenario
+            for column in spec["columns"]:
+                line[column] = row.get(column)
+                interval = (row.get("intervals") or {}).get(column)
+                line[f"{column}_low"], line[f"{column}_high"] = interval or (None, None)
+            lines.append(line)
+    return lines
+
+
+def write_lines(folder: Path, name: str, lines: Sequence[Mapping[str, Any]]) -> None:
+    """Write ``lines`` as CSV and Parquet. Raises ``StorageError`` where they cannot be written."""
+    import pandas as pd
+
+    frame = pd.DataFrame(list(lines))
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        frame.to_csv(folder / f"{name}.csv", index=False)
+        frame.to_parquet(folder / f"{name}.parquet", index=False)
+    except OSError as error:
+        raise StorageError(f"cannot write {folder / name}: {error.strerror or error}") from None
+
+
+def _studied(folder: Path) -> Studied:
+    manifest, result = _object(folder / MANIFEST), _object(folder / RESULT)
+    for field_name in ("experiment", "title", "question", "status", "claims"):
+        if field_name not in result:
+            raise InputError(f"{folder / RESULT} is damaged: {field_name} is missing", hint="remove it and run again")
+    billing = _object(folder / BILLING) if (folder / BILLING).is_file() else {}
+    return Studied(folder, manifest.get("definition", {}), result, str(manifest.get("planroute", "")), billing)
+
+
+def _object(path: Path) -> dict[str, Any]:
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise InputError(f"{path} is missing") from None
+    except OSError as error:
+        raise InputError(f"cannot read {path}: {error.strerror or error}") from None
+    except (ValueError, RecursionError) as error:
+        raise InputError(f"{path} is damaged: {error}", hint="remove that file and run again") from None
+    if not isinstance(found, dict):
+        raise InputError(f"{path} is damaged: not an object", hint="remove that file and run again")
+    return found
