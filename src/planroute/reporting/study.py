@@ -79,8 +79,8 @@ def _experiment(one: Studied, figures: Sequence[Mapping[str, Any]]) -> dict[str,
         "figures": figures,
         "tables": [_shown(result, spec) for spec in one.definition.get("tables", [])],
         "claims": [_cell(line) for line in claims([one])],
-        "not_run": {**result.get("not_run", {})},
-        "arm_notes": {**result.get("arm_notes", {})},
+        "not_run": {named(arm): why for arm, why in result.get("not_run", {}).items()},
+        "arm_notes": {named(arm): note for arm, note in result.get("arm_notes", {}).items()},
     }
 
 
@@ -105,13 +105,19 @@ def _shown(result: Mapping[str, Any], spec: Mapping[str, Any]) -> dict[str, Any]
     heads = ["condition", *(["scenario"] if any("scenario" in line for line in lines) else []), *columns]
     rows = [
         [
-            label(line["condition"]),
+            named(line["condition"]),
             *([line["scenario"]] if "scenario" in heads else []),
             *(_with_interval(line[column], line[f"{column}_low"], line[f"{column}_high"]) for column in columns),
         ]
         for line in lines
     ]
     return {"caption": spec["caption"], "heads": [head.replace("_", " ") for head in heads], "rows": rows}
+
+
+def named(condition: str) -> str:
+    """A condition as a person reads it: ``Routed, hybrid``."""
+    first, _, rest = condition.partition("_")
+    return f"{label(first)}, {rest.lower()}" if first == "ROUTED" and rest else label(condition)
 
 
 def _all_claims(lines: Sequence[Mapping[str, Any]]) -> dict[str, Any]:

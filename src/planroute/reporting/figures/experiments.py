@@ -84,7 +84,8 @@ def sweep(result: Result, *, x: str, panels: Sequence[Mapping[str, str]], label:
         ax.set_xlabel(label or x.replace("_", " "))
         ax.set_title(panel.get("title", ""), fontsize=8)
     if len(conditions) > 1:
-        legend(axes[-1], loc="best")
+        handles, names = axes[0].get_legend_handles_labels()
+        figure.legend(handles, names, loc="outside lower center", ncols=len(names), frameon=False, fontsize=7)
     letter(axes)
     return figure
 
