@@ -85,7 +85,7 @@ class Bank:
         _need_numbers(forced, METRIC + cost, what)
         order = sorted(set(zip(forced["task"], forced["seed"], strict=True)))
         wide = forced.set_index(list(KEYS)).sort_index()
-        known = ["deadline_s", *(name for name in rows.columns if str(name).startswith(FACTOR))]
+        known = [*(name for name in map(str, rows.columns) if name.startswith(FACTOR)), "deadline_s"]
         _need_agreement(forced, known, what)
         first = forced.drop_duplicates(["task", "seed"]).set_index(["task", "seed"]).loc[order]
         modes = [str(mode) for mode in MODES]
@@ -93,7 +93,7 @@ class Bank:
         costs = wide[METRIC + cost].unstack("condition").loc[order, modes]
         return cls(
             [(task, int(seed)) for task, seed in order],
-            {str(name).removeprefix(FACTOR): first[name].to_numpy() for name in known},
+            {name.removeprefix(FACTOR): first[name].to_numpy() for name in known},
             costs.to_numpy(dtype=np.float64),
             np.nan_to_num(late.to_numpy(dtype=np.float64, na_value=np.nan)) == 0,
         )
@@ -116,9 +116,9 @@ def read_bank(path: Path | str, cost: str = "objective") -> Bank:
     except FileNotFoundError:
         hint = f"name a Parquet file of forced episodes, or a folder that holds {ROWS}"
         raise InputError(f"{what}: there is no such file", hint=hint) from None
-    except OSError as error:
-        raise InputError(f"{what}: {error.strerror or _first_line(error)}") from None
-    except (pyarrow.ArrowException, ValueError) as error:
+    except (OSError, pyarrow.ArrowException, ValueError) as error:
+        if isinstance(error, OSError) and error.strerror:
+            raise InputError(f"{what}: {error.strerror}") from None
         raise InputError(f"{what} is not a Parquet file that can be read: {_first_line(error)}") from None
     return Bank.from_rows(rows, cost, what=what)
 
@@ -176,7 +176,8 @@ def _need_numbers(forced: "pd.DataFrame", cost: str, what: str) -> None:
 
 def _need_agreement(forced: "pd.DataFrame", known: Sequence[str], what: str) -> None:
     """All modes of a scenario meet the same factors and deadline."""
-    spread = forced.groupby(["task", "seed"])[list(known)].nunique(dropna=False)
+    told = forced[list(known)].astype(str).assign(task=forced["task"], seed=forced["seed"])
+    spread = told.groupby(["task", "seed"]).nunique()
     faults = [
         f"{task}, seed {seed}: {name} differs between modes"
         for name in known

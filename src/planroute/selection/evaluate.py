@@ -119,12 +119,16 @@ def evaluate(bank: Bank, settings: Settings = PRESPECIFIED) -> Selection:
     the cost C of equation (6), infeasible cost included, above the least J of the feasible modes: a missed deadline is
     never cheap, and no regret is negative. ``infeasible_choices`` counts them.
 
+    Intervals resample scenarios under choices that are held fixed. Folds share what they learnt from, so of nominal
+    95 % intervals about 93 % hold zero where no feature tells and no mode is better (2,000 simulated banks of the
+    paper's shape).
+
     Raises ``InputError`` where there are fewer than two groups to hold out, or a feature or column is unknown.
     """
     kept = bank.take(bank.routable)
     if not len(kept):
         raise InputError("no mode is feasible in any scenario of the bank, so there is nothing to select")
-    groups = labels(kept.columns, settings.group)
+    groups = labels(kept, settings.group)
     count = len(set(groups))
     if count < 2:
         raise InputError(
@@ -159,7 +163,7 @@ def cross_fitted(bank: Bank, kind: Kind, settings: Settings = PRESPECIFIED) -> N
 
     features = design(bank.columns, settings.features)
     chosen = np.zeros(len(bank), dtype=np.intp)
-    for learn, held_out in LeaveOneGroupOut().split(features, groups=labels(bank.columns, settings.group)):
+    for learn, held_out in LeaveOneGroupOut().split(features, groups=labels(bank, settings.group)):
         selector = fit(bank.take(learn), kind, settings)
         chosen[held_out] = selector.choices(features[held_out], bank.feasible[held_out])
     return chosen
@@ -167,7 +171,7 @@ def cross_fitted(bank: Bank, kind: Kind, settings: Settings = PRESPECIFIED) -> N
 
 def _all_feasible(bank: Bank, settings: Settings) -> Judged | None:
     subset = bank.take(bank.all_feasible)
-    if len(set(labels(subset.columns, settings.group))) < 2:
+    if not len(subset) or len(set(labels(subset, settings.group))) < 2:
         return None
     return _judge(subset, cross_fitted(subset, CONSTRAINT_AWARE, settings), settings, against_search=True)
 

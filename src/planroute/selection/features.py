@@ -4,7 +4,7 @@ Source: cyber-physical paper, E7. Everything here is known before dispatch.
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -12,12 +12,15 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from planroute.errors import InputError
-from planroute.selection.bank import FACTOR
+from planroute.selection.bank import FACTOR, Bank
 
-FEATURES: Final = ("cap_tightness", "r_pu", "forecast_noise", "deadline_s", "mean_resistance")
+TIGHTNESS: Final = "cap_tightness"
+CAP: Final = "import_cap_mw"
+
+FEATURES: Final = (TIGHTNESS, "r_pu", "forecast_noise", "deadline_s", "mean_resistance")
 """The prespecified features."""
 
-STRESS_GROUP: Final = ("import_cap_mw", "r_pu")
+STRESS_GROUP: Final = (CAP, "r_pu")
 """The columns whose combinations are the stress groups that cross-fitting holds out as a whole."""
 
 NOMINAL_CAP_MW: Final = 1.1
@@ -68,33 +71,37 @@ def design(columns: Mapping[str, ArrayLike], features: Sequence[str]) -> NDArray
 
 def _feature(columns: Mapping[str, ArrayLike], name: str) -> NDArray[np.float64]:
     name = name.removeprefix(FACTOR)
-    derived = name == "cap_tightness" and name not in columns
-    values = np.atleast_1d(np.asarray(_column(columns, "import_cap_mw" if derived else name, "feature")))
+    if name == TIGHTNESS and name not in columns and CAP in columns:
+        with np.errstate(divide="ignore"):
+            return _finite(NOMINAL_CAP_MW / _feature(columns, CAP), name)
+    extra = {TIGHTNESS} if CAP in columns else set()
+    values = np.atleast_1d(np.asarray(_column(columns, name, "feature", extra)))
     try:
-        numbers = values.astype(np.float64)
+        return _finite(values.astype(np.float64), name)
     except (TypeError, ValueError):
         raise InputError(f"feature {name} is no number in every scenario") from None
-    if derived:
-        with np.errstate(divide="ignore"):
-            numbers = NOMINAL_CAP_MW / numbers
-    if not np.isfinite(numbers).all():
+
+
+def _finite(values: NDArray[np.float64], name: str) -> NDArray[np.float64]:
+    if not np.isfinite(values).all():
         raise InputError(f"feature {name} is not known in every scenario", hint="choose others with --features")
-    return numbers
+    return values
 
 
-def _column(columns: Mapping[str, Any], name: str, role: str) -> Any:
+def _column(columns: Mapping[str, Any], name: str, role: str, extra: Collection[str] = ()) -> Any:
     if name not in columns:
-        known = ", ".join(sorted({*columns, *(["cap_tightness"] if "import_cap_mw" in columns else [])}))
-        raise InputError(f"{role} {name!r} is not in the bank", hint=f"it has {known}")
+        raise InputError(f"{role} {name!r} is not in the bank", hint=f"it has {', '.join(sorted({*columns, *extra}))}")
     return columns[name]
 
 
-def labels(columns: Mapping[str, ArrayLike], names: Sequence[str]) -> NDArray[np.intp]:
+def labels(bank: Bank, names: Sequence[str]) -> NDArray[np.intp]:
     """Number scenarios by their combination of the columns ``names``, shape (n,); equal combinations, equal numbers.
 
-    Raises ``InputError`` where a column is unknown.
+    ``task`` and ``seed`` are columns too. Raises ``InputError`` where a column is unknown.
     """
-    chosen = [np.asarray(_column(columns, name.removeprefix(FACTOR), "group column")) for name in names]
+    tasks, seeds = zip(*bank.scenarios, strict=True)
+    columns = {**bank.columns, "task": np.array(tasks), "seed": np.array(seeds)}
+    chosen = [_column(columns, name.removeprefix(FACTOR), "group column") for name in names]
     number: dict[tuple[str, ...], int] = {}
     keys = (tuple(map(str, values)) for values in zip(*chosen, strict=True))
     return np.array([number.setdefault(key, len(number)) for key in keys], dtype=np.intp)

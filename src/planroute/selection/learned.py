@@ -3,7 +3,7 @@
 Source: cyber-physical paper, E7, equation (6).
 """
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal, Self
 
@@ -130,32 +130,35 @@ def fit(bank: Bank, kind: Kind, settings: Settings = PRESPECIFIED) -> LearnedSel
         target, used = bank.cost, bank.feasible
     if not used.any():
         raise InputError("no mode is feasible in any scenario of the bank, so there is nothing to learn from")
-    regressions = {
-        mode: _regression(features[used[:, k]], target[used[:, k], k], settings.alpha)
-        for k, mode in enumerate(MODES)
-        if used[:, k].any()
-    }
+    regressions: dict[Mode, Regression] = {}
+    for mask in np.unique(used[:, used.any(axis=0)], axis=1).T:
+        alike = np.flatnonzero((used == mask[:, None]).all(axis=0))
+        fitted = _regressions(features[mask], target[mask][:, alike], settings.alpha)
+        regressions |= {MODES[k]: one for k, one in zip(alike, fitted, strict=True)}
     return LearnedSelector(
         kind=kind,
         features=tuple(settings.features),
         alpha=settings.alpha,
         infeasible_cost=settings.infeasible_cost,
-        regressions=regressions,
+        regressions={mode: regressions[mode] for mode in MODES if mode in regressions},
     )
 
 
-def _regression(features: NDArray[np.float64], target: NDArray[np.float64], alpha: float) -> Regression:
+def _regressions(features: NDArray[np.float64], targets: NDArray[np.float64], alpha: float) -> Iterator[Regression]:
+    """One ridge for each column of ``targets``, shape (n, modes), all on the same rows."""
     from sklearn.linear_model import Ridge
     from sklearn.preprocessing import StandardScaler
 
     scaler = StandardScaler().fit(features)
-    ridge = Ridge(alpha=alpha).fit(scaler.transform(features), target)
-    return Regression(
-        intercept=float(ridge.intercept_),
-        coefficients=_numbers(ridge.coef_),
-        mean=_numbers(scaler.mean_),
-        scale=_numbers(scaler.scale_),
-    )
+    ridge = Ridge(alpha=alpha).fit(scaler.transform(features), targets)
+    coefficients, intercepts = np.atleast_2d(ridge.coef_), np.atleast_1d(ridge.intercept_)
+    for intercept, row in zip(intercepts, coefficients, strict=True):
+        yield Regression(
+            intercept=float(intercept),
+            coefficients=_numbers(row),
+            mean=_numbers(scaler.mean_),
+            scale=_numbers(scaler.scale_),
+        )
 
 
 def _numbers(values: Any) -> tuple[float, ...]:
