@@ -9,8 +9,9 @@ from planroute.errors import FaultyInput, InputError
 from planroute.experiments.analyses import analyse
 from planroute.experiments.analyses.attribution import archetypes, position
 from planroute.experiments.analyses.choice import declarations, oracle, referees
-from planroute.experiments.analyses.selectors import fresh_seeds
+from planroute.experiments.analyses.fresh_runs import fresh_seeds
 from planroute.experiments.analyses.sweep import contrast, label_shares, paired, slopes
+from planroute.experiments.analyses.uncontrolled import uncontrolled
 from planroute.experiments.definition import Analysis
 from planroute.modes import MODES
 from tests.experiments.rows import inputs, row
@@ -101,6 +102,18 @@ def test_pairs_are_of_equal_tasks_and_seeds_and_a_missing_condition_is_left_out(
     assert found["A-B"]["objective"]["n"] == 4
 
 
+def test_pairs_can_be_taken_at_each_level_apart() -> None:
+    rows = [
+        row(mode, s, f"deadline_s={level:g}", deadline_s=level, metrics={"objective": s + level * extra})
+        for mode, extra in (("A", 10), ("B", 0))
+        for s in range(4)
+        for level in (2.0, 0.0)
+    ]
+    found = paired(inputs(rows), pairs=[["A", "B"]], metrics=["objective"], by="deadline_s")
+    assert {level: one["A-B"]["objective"]["difference"] for level, one in found.items()} == {"0": 0, "2": 20}
+    assert found["2"]["A-B"]["objective"]["n"] == 4
+
+
 def forced(costs: dict[str, float], seed: int, late: tuple[str, ...] = (), ac: float = 1.0):
     return [
         row(mode, seed, metrics={"objective": cost, "objective_ac": ac * cost}, late_events=int(mode in late))
@@ -115,6 +128,7 @@ def test_the_oracle_is_the_least_of_those_in_time_and_ties_are_split() -> None:
     assert found["members"] == {"PREDEFINED": 1, "SEQUENTIAL": 1, "HIERARCHICAL": 0, "SEARCH": 1}
     assert found["split"] == {"PREDEFINED": 0.5, "SEQUENTIAL": 0.5, "HIERARCHICAL": 0.0, "SEARCH": 1.0}
     assert (found["ties"], found["infeasible"], found["scenarios"]) == (1, 1, 3)
+    assert found["shares"]["SEARCH"] == found["shares"]["SEQUENTIAL"] == pytest.approx(1 / 3)
 
 
 def test_the_other_referee_is_compared_in_order_and_oracle() -> None:
@@ -179,6 +193,8 @@ def test_archetypes_are_told_apart_in_compliance_and_shift() -> None:
     assert ideal["mean_shift"] == pytest.approx(0.1)
     assert opportune["mean_shift"] == pytest.approx(-0.05)
     assert ideal["directives"] + opportune["directives"] == found["directives"]
+    assert found["rank"] == found["shift_rank"] == {"idealist": 1, "opportunist": 2}
+    assert found["evaluated_share"] == pytest.approx(0.4, abs=0.1)
     assert ideal["realisation"] == pytest.approx(0.5)
 
 
@@ -190,6 +206,16 @@ def test_an_effect_of_position_is_found_and_one_of_fatigue_is_not_taken_for_it()
     assert tired["raw"]["high"] < 0, "fatigue of those asked more often looks like position"
     assert tired["stratified"]["low"] < 0 < tired["stratified"]["high"], "and not among those asked for the first time"
     assert tired["asked_before_correlation"] > 0.3
+
+
+def test_the_uncontrolled_day_is_the_scenarios_own() -> None:
+    found = uncontrolled(inputs([]))
+    assert (found["peak_hour"], found["violation_hours"], found["prosumers"], found["laterals"]) == (17, 8, 40, 4)
+    assert found["above_cap_kw"] == pytest.approx(544, abs=0.5)
+    assert found["import_ac_mw"] > found["import_mw"], "losses"
+    higher = uncontrolled(inputs([], fixed={"import_cap_mw": 1.3}))
+    assert higher["above_cap_kw"] == pytest.approx(344, abs=0.5)
+    assert higher["violation_hours"] < found["violation_hours"]
 
 
 def test_fresh_seeds_are_distinct_stable_and_only_added_to() -> None:

@@ -3,6 +3,7 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pydantic import ValidationError
 
 from planroute.experiments.claims import judged_claims, value_at
 from planroute.experiments.definition import Claim, Direction, Experiment
@@ -97,4 +98,20 @@ def test_a_value_is_always_close_to_itself_and_never_to_a_far_one(paper: float, 
 def test_directions_hold_or_fail(fields: dict[str, object], expected: str) -> None:
     direction = Direction.model_validate({"what": "w", "where": "s", **fields})
     experiment = holding(directions=[direction])
-    assert judged_claims(experiment, RESULT)[0]["verdict"] == expected
+    judged = judged_claims(experiment, RESULT)[0]
+    assert judged["verdict"] == expected
+    assert [one["path"] for one in judged["values"]] == list(direction.paths), "in the order of the statement"
+
+
+def test_a_claim_can_say_where_its_fresh_range_stands() -> None:
+    claim = Claim(what="w", where="s", paper=1, ours="list/0", fresh="analyses/x")
+    (judged,) = judged_claims(holding(claims=[claim]), RESULT)
+    assert judged["fresh"] == RESULT["analyses"]["x"]
+    (judged,) = judged_claims(holding(claims=[claim.model_copy(update={"fresh": ""})]), RESULT)
+    assert judged["fresh"] is None
+
+
+def test_two_directions_cannot_have_the_same_words() -> None:
+    one = Direction(what="w", where="s", ours="list/0", at_least=0)
+    with pytest.raises(ValidationError, match="words of its own"):
+        holding(directions=[one, one])

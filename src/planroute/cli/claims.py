@@ -56,7 +56,7 @@ def print_claims(result: Mapping[str, Any]) -> None:
     for claim in result["claims"]:
         verdict = Text(claim["verdict"], style=STYLES.get(claim["verdict"], ""))
         if "values" in claim:
-            shown = ", ".join(_short(value) for value in claim["values"].values())
+            shown = ", ".join(_short(one["value"]) for one in claim["values"])
             table.add_row(plain(claim["what"]), plain(claim["where"]), "", shown[:34], "", verdict)
         else:
             table.add_row(

@@ -3,7 +3,7 @@
 ``reproduced``  close to the paper's value, on a figure that nothing was fitted to
 ``in-sample``   close to the paper's value, on a figure that the calibration was fitted to: no evidence
 ``differs``     not close
-``holds``, ``fails``  a direction that must hold
+``holds``, ``fails``  a direction that must hold, on the experiment's seeds and again on fresh ones
 ``context``     the paper's value is of another model and is printed beside ours without a verdict
 ``not_run``     no value of ours
 
@@ -11,7 +11,7 @@ Close: within the claim's tolerance of the paper's value (10 % where nothing els
 inside our 95 % interval. An interval that is wide enough covers anything, so ours is printed with it.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -19,9 +19,34 @@ from planroute.experiments.definition import Claim, Direction, Experiment
 
 
 def judged_claims(experiment: Experiment, result: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Return every claim and direction of ``experiment`` with our value, our interval, and the verdict."""
-    claims = [_claim(claim, result) for claim in experiment.claims]
-    return claims + [_direction(direction, result) for direction in experiment.directions]
+    """Return every claim and direction of ``experiment`` with our value, our interval, and the verdict.
+
+    Where the experiment has replicated itself, ``fresh`` of a claim says how far ours moves between studies on fresh
+    seeds, and every direction is followed by itself on all fresh seeds.
+    """
+    again = next((f"analyses/{one.name}" for one in experiment.analyses if one.kind == "replicate"), None)
+    return [
+        *(_claim(claim, result, again) for claim in experiment.claims),
+        *_directions(experiment.directions, result, again),
+    ]
+
+
+def holds(direction: Direction, result: Mapping[str, Any], at: str = "") -> bool | None:
+    """Whether ``direction`` holds in ``result``, its paths taken from ``at``; ``None`` where a value is missing."""
+    known = [value for path in direction.paths if (value := number_at(result, at + path)) is not None]
+    if len(known) < len(direction.paths):
+        return None
+    return (
+        all(a < b for a, b in pairwise(known))
+        and (direction.at_least is None or known[0] >= direction.at_least)
+        and (direction.at_most is None or known[0] <= direction.at_most)
+    )
+
+
+def number_at(result: Mapping[str, Any], path: str) -> float | None:
+    """Return the number at ``path``; ``None`` where there is none."""
+    found = value_at(result, path)
+    return float(found) if isinstance(found, int | float) else None
 
 
 def value_at(result: Mapping[str, Any], path: str) -> Any:
@@ -38,11 +63,6 @@ def value_at(result: Mapping[str, Any], path: str) -> Any:
         else:
             return None
     return found
-
-
-def _number(result: Mapping[str, Any], path: str) -> float | None:
-    found = value_at(result, path)
-    return float(found) if isinstance(found, int | float) else None
 
 
 def _interval(result: Mapping[str, Any], path: str) -> list[float] | None:
@@ -64,8 +84,10 @@ def _interval(result: Mapping[str, Any], path: str) -> list[float] | None:
     return None
 
 
-def _claim(claim: Claim, result: Mapping[str, Any]) -> dict[str, Any]:
-    ours, interval = _number(result, claim.ours), _interval(result, claim.ours)
+def _claim(claim: Claim, result: Mapping[str, Any], again: str | None) -> dict[str, Any]:
+    ours, interval = number_at(result, claim.ours), _interval(result, claim.ours)
+    ranges = value_at(result, f"{again}/ranges") if again else None
+    fresh = value_at(result, claim.fresh) if claim.fresh else (ranges or {}).get(claim.ours)
     return {
         "what": claim.what,
         "where": claim.where,
@@ -73,6 +95,7 @@ def _claim(claim: Claim, result: Mapping[str, Any]) -> dict[str, Any]:
         "paper_interval": list(claim.interval) if claim.interval else None,
         "ours": ours,
         "interval": interval,
+        "fresh": fresh,
         "path": claim.ours,
         "tuned": claim.tuned,
         "verdict": _verdict(claim, ours, interval),
@@ -92,25 +115,29 @@ def _verdict(claim: Claim, ours: float | None, interval: list[float] | None) -> 
     return "differs"
 
 
-def _direction(direction: Direction, result: Mapping[str, Any]) -> dict[str, Any]:
-    paths = direction.ascending or ((direction.ours,) if direction.ours else ())
-    values = [_number(result, path) for path in paths]
-    known = [value for value in values if value is not None]
-    if len(known) < len(values):
-        verdict = "not_run"
-    else:
-        holds = all(a < b for a, b in pairwise(known))
-        if direction.at_least is not None:
-            holds = holds and known[0] >= direction.at_least
-        if direction.at_most is not None:
-            holds = holds and known[0] <= direction.at_most
-        verdict = "holds" if holds else "fails"
+def _directions(
+    directions: Sequence[Direction], result: Mapping[str, Any], again: str | None
+) -> Iterator[dict[str, Any]]:
+    for direction in directions:
+        yield _direction(direction, result)
+        if again and holds(direction, result, f"{again}/") is not None:
+            fresh: Mapping[str, Any] = value_at(result, again)
+            shown, size = fresh["holds"].get(direction.what), fresh["size"]
+            yield {
+                **_direction(direction, result, f"{again}/"),
+                "where": f"{len(fresh['seeds'])} fresh seeds",
+                "note": f"{shown} of {fresh['studies']} studies of {size} fresh seeds show it",
+            }
+
+
+def _direction(direction: Direction, result: Mapping[str, Any], at: str = "") -> dict[str, Any]:
+    held = holds(direction, result, at)
     return {
         "what": direction.what,
         "where": direction.where,
-        "values": dict(zip(paths, values, strict=True)),
+        "values": [{"path": at + path, "value": number_at(result, at + path)} for path in direction.paths],
         "at_least": direction.at_least,
         "at_most": direction.at_most,
-        "verdict": verdict,
+        "verdict": "not_run" if held is None else "holds" if held else "fails",
         "note": direction.note,
     }

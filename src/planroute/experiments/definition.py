@@ -57,7 +57,8 @@ class Claim(_Part):
 
     ``tuned`` marks figures on which the calibration was fitted. Close is within ``tolerance`` of the paper's value, or
     with the paper's value inside our interval; ``absolute`` widens it near zero. ``context`` marks a value of a model
-    that we do not run: it is printed beside ours and never judged. ``ours`` is a path of names joined by ``/``.
+    that we do not run: it is printed beside ours and never judged. ``ours`` is a path of names joined by ``/``;
+    ``fresh`` one to how far ours moves on fresh seeds, where the replication does not tell it.
     """
 
     what: str
@@ -65,6 +66,7 @@ class Claim(_Part):
     paper: float
     interval: tuple[float, float] | None = None
     ours: str
+    fresh: str = ""
     tuned: bool = False
     context: bool = False
     tolerance: float = Field(0.10, ge=0)
@@ -73,7 +75,10 @@ class Claim(_Part):
 
 
 class Direction(_Part):
-    """A statement that must hold: our values ascend in the order given, or one stays on its side of a bound."""
+    """A statement that must hold: our values ascend in the order given, or one stays on its side of a bound.
+
+    Where the experiment replicates itself, it is judged there too; ``what`` names it.
+    """
 
     what: str
     where: str
@@ -89,6 +94,11 @@ class Direction(_Part):
         if bounded == bool(self.ascending):
             raise ValueError("give either ascending, or ours with at_least or at_most")
         return self
+
+    @property
+    def paths(self) -> tuple[str, ...]:
+        """The values that it is about."""
+        return self.ascending or ((self.ours,) if self.ours else ())
 
 
 class Figure(_Part):
@@ -158,6 +168,8 @@ class Experiment(_Part):
         for what, parts in (("analysis", self.analyses), ("figure", self.figures), ("table", self.tables)):
             if len({part.name for part in parts}) < len(parts):
                 raise ValueError(f"every {what} has a name of its own")
+        if len({direction.what for direction in self.directions}) < len(self.directions):
+            raise ValueError("every direction has words of its own")
         return self
 
     def combinations(self) -> list[dict[str, Value]]:

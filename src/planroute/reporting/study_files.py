@@ -59,7 +59,7 @@ def claims(studied: Sequence[Studied]) -> list[dict[str, Any]]:
     for one in studied:
         for claim in one.result.get("claims", []):
             directed = "values" in claim
-            ours = list(claim["values"].values()) if directed else [claim["ours"]]
+            ours = [one["value"] for one in claim["values"]] if directed else [claim["ours"]]
             paper, interval = claim.get("paper_interval") or (None, None), claim.get("interval") or (None, None)
             lines.append(
                 {

@@ -5,7 +5,7 @@ from inspect import isawaitable, signature
 from typing import Any
 
 from planroute.errors import FaultyInput
-from planroute.experiments.analyses import attribution, choice, selectors, sweep
+from planroute.experiments.analyses import attribution, choice, replicate, selectors, sweep, uncontrolled
 from planroute.experiments.analyses.inputs import Inputs
 from planroute.experiments.definition import Analysis
 
@@ -19,8 +19,10 @@ KINDS: Mapping[str, Callable[..., dict[str, Any] | Awaitable[dict[str, Any]]]] =
     "paired": sweep.paired,
     "position": attribution.position,
     "referees": choice.referees,
+    "replicate": replicate.replicate,
     "selectors": selectors.selectors,
     "slopes": sweep.slopes,
+    "uncontrolled": uncontrolled.uncontrolled,
 }
 
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from planroute.experiments.analyses.inputs import BOOTSTRAP_DRAWS, Inputs
+from planroute.experiments.analyses.inputs import Inputs
 from planroute.statistics import cluster_bootstrap, logistic_trend
 
 Rows = Sequence[Mapping[str, Any]]
@@ -14,14 +14,22 @@ Rows = Sequence[Mapping[str, Any]]
 def archetypes(inputs: Inputs) -> dict[str, Any]:
     """Compliance, mean message shift (of those whose message was evaluated) and realised share by archetype.
 
-    Intervals resample prosumers (seed and node), since one person's answers go together.
+    Intervals resample prosumers (seed and node), since one person's answers go together. ``rank`` and ``shift_rank``
+    count from 1, the most compliant and the most persuaded.
     Source: cyber-physical paper, E6 and Figure 7.
     """
     rows = inputs.directives
     groups = {name: [row for row in rows if row["archetype"] == name] for name in _names(rows, "archetype")}
-    found: dict[str, Any] = {name: _group(f"archetype {name}", some) for name, some in groups.items()}
-    ranked = sorted(found, key=lambda name: -(found[name]["compliance"] or 0.0))
-    return {"archetypes": found, "order": ranked, "directives": len(rows)}
+    found: dict[str, Any] = {name: _group(f"archetype {name}", some, inputs.draws) for name, some in groups.items()}
+    ranked = _ranked(found, "compliance")
+    return {
+        "archetypes": found,
+        "order": ranked,
+        "rank": {name: place for place, name in enumerate(ranked, 1)},
+        "shift_rank": {name: place for place, name in enumerate(_ranked(found, "mean_shift"), 1)},
+        "directives": len(rows),
+        "evaluated_share": sum(row["sampled"] for row in rows) / len(rows) if rows else None,
+    }
 
 
 def position(inputs: Inputs) -> dict[str, Any]:
@@ -38,7 +46,7 @@ def position(inputs: Inputs) -> dict[str, Any]:
     return {
         "positions": {
             place: {
-                **_group(f"position {place}", some),
+                **_group(f"position {place}", some, inputs.draws),
                 "asked_before": float(np.mean([row["asked_before"] for row in some])),
                 "depth": _mean(some, "depth"),
             }
@@ -50,17 +58,22 @@ def position(inputs: Inputs) -> dict[str, Any]:
     }
 
 
-def _group(name: str, rows: Rows) -> dict[str, Any]:
+def _ranked(groups: Mapping[str, Mapping[str, Any]], figure: str) -> list[str]:
+    known = [name for name in groups if groups[name][figure] is not None]
+    return sorted(known, key=lambda name: -groups[name][figure])
+
+
+def _group(name: str, rows: Rows, draws: int) -> dict[str, Any]:
     people = [f"{row['seed']}:{row['node']}" for row in rows]
     evaluated = [row for row in rows if row["sampled"]]
     compliance = cluster_bootstrap(
-        [float(row["complied"]) for row in rows], people, draws=BOOTSTRAP_DRAWS, name=f"compliance {name}"
+        [float(row["complied"]) for row in rows], people, draws=draws, name=f"compliance {name}"
     )
     shift = (
         cluster_bootstrap(
             [float(row["shift"]) for row in evaluated],
             [f"{row['seed']}:{row['node']}" for row in evaluated],
-            draws=BOOTSTRAP_DRAWS,
+            draws=draws,
             name=f"shift {name}",
         )
         if evaluated

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from planroute.episode import EpisodeRow
-from planroute.experiments.analyses.inputs import BOOTSTRAP_DRAWS, Inputs
+from planroute.experiments.analyses.inputs import Inputs
 from planroute.experiments.compare import mean_known
 from planroute.experiments.outcomes import by_condition
 from planroute.modes import MODES
@@ -28,7 +28,7 @@ def declarations(inputs: Inputs) -> dict[str, Any]:
             "counts": {mode: counts[mode] for mode in MODES},
             "shares": {mode: counts[mode] / len(declared) if declared else None for mode in MODES},
             "entropy": normalised_entropy(
-                declared, len(MODES), draws=BOOTSTRAP_DRAWS, name=f"{inputs.experiment.id} {condition}"
+                declared, len(MODES), draws=inputs.draws, name=f"{inputs.experiment.id} {condition}"
             ).to_dict()
             if declared
             else None,
@@ -40,6 +40,8 @@ def declarations(inputs: Inputs) -> dict[str, Any]:
 
 def oracle(inputs: Inputs, *, cost: str = "objective") -> dict[str, Any]:
     """Which forced modes cost least among those that kept the deadline: membership, ties split, over scenarios.
+
+    ``shares`` are memberships over scenarios, so that tied modes each have theirs.
 
     Source: cyber-physical paper, equation (5), E2 and E7.
     """
@@ -72,7 +74,7 @@ def referees(inputs: Inputs) -> dict[str, Any]:
             [float(a or 0) for a, _ in pairs],
             [float(b or 0) for _, b in pairs],
             "spearman",
-            draws=500,
+            draws=min(inputs.draws, 500),
             name=f"{inputs.experiment.id} referees",
         ).to_dict()
     keys, costs, feasible = _matrix(inputs, "objective")
@@ -110,4 +112,5 @@ def _order(means: dict[str, dict[str, float | None]], cost: str) -> list[str]:
 
 
 def _shares(costs: Any, feasible: Any) -> dict[str, Any]:
-    return oracle_shares(dict(zip(MODES, costs.T, strict=True)), dict(zip(MODES, feasible.T, strict=True))).to_dict()
+    found = oracle_shares(dict(zip(MODES, costs.T, strict=True)), dict(zip(MODES, feasible.T, strict=True))).to_dict()
+    return {**found, "shares": {mode: number / len(costs) for mode, number in found["members"].items()}}

@@ -18,7 +18,8 @@ BOOTSTRAP_DRAWS = 5000
 class Inputs:
     """Rows of all conditions, and directive rows where the experiment collects them.
 
-    ``out`` is where an analysis that runs more episodes keeps them, ``advance`` tells their progress.
+    ``out`` is where an analysis that runs more episodes keeps them, ``advance`` tells their progress; ``draws`` are
+    those of a bootstrap.
     """
 
     experiment: Experiment
@@ -28,6 +29,7 @@ class Inputs:
     out: Path | None = None
     advance: Callable[[int], None] | None = None
     source: str = ""
+    draws: int = BOOTSTRAP_DRAWS
 
     def of(self, condition: str) -> list[EpisodeRow]:
         """The rows of one condition that count: the infrastructure has failed none of them."""

@@ -4,28 +4,20 @@ Source: cyber-physical paper, E7 and Figure 8.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from planroute.experiments.analyses.inputs import BOOTSTRAP_DRAWS, Inputs
-from planroute.experiments.scenes import scene
-from planroute.runs.bank import run_bank
-from planroute.runs.table import row_frame, write_table
+from planroute.experiments.analyses.fresh_runs import NONE_ASKED, fresh_seeds, run_fresh
+from planroute.experiments.analyses.inputs import Inputs
+from planroute.runs.table import row_frame
 from planroute.selection import Bank, Settings, evaluate
-from planroute.streams import stream
-
-FRESH = "fresh"
-TRIPLE = 3
-_FROM, _TO = 1_000_000, 10_000_000
-"""Where fresh seeds are drawn from: far above every seed that was ever looked at in fitting."""
 
 
 def selectors(inputs: Inputs) -> dict[str, Any]:
     """Selectors, fixed comparators, floor and oracle on the experiment's own bank, under both referees."""
     frame = row_frame([row for row in inputs.rows if row.condition in inputs.experiment.forced])
-    settings = Settings(draws=BOOTSTRAP_DRAWS)
+    settings = Settings(draws=inputs.draws)
     found = evaluate(Bank.from_rows(frame), settings).as_dict()
     found["ac"] = evaluate(Bank.from_rows(frame, "objective_ac"), settings).as_dict()
     return found
@@ -39,23 +31,10 @@ async def fresh(inputs: Inputs, *, triples: int = 30) -> dict[str, Any]:
     """
     count = inputs.setting.fresh_triples if inputs.setting.fresh_triples is not None else triples
     if count < 1:
-        return {"status": "not_run", "why": "no fresh triples were asked for"}
+        return {"status": "not_run", "why": NONE_ASKED}
     seeds = fresh_seeds(count)
-    every = tuple(seed for triple in seeds for seed in triple)
-    setting = replace(inputs.setting, seeds=every, models={}, communication="calibrated")
-    found = scene(inputs.experiment, setting)
-    forced = [cell for cell in found.cells if cell.condition in inputs.experiment.forced]
-    banked = await run_bank(
-        found.domain,
-        forced,
-        out=inputs.out / FRESH if inputs.out is not None else None,
-        workers=inputs.setting.workers,
-        source=inputs.source,
-        finished=inputs.advance,
-    )
+    banked = await run_fresh(inputs, [seed for triple in seeds for seed in triple], forced_only=True)
     frame = row_frame(banked.rows)
-    if inputs.out is not None:
-        write_table(inputs.out / f"{FRESH}.parquet", frame)
     figures: list[dict[str, float]] = []
     tables = []
     for triple in seeds:
@@ -69,16 +48,6 @@ async def fresh(inputs: Inputs, *, triples: int = 30) -> dict[str, Any]:
         "episodes": len(banked.rows),
         "figures": {name: _spread([one[name] for one in figures if name in one]) for name in figures[0]},
     }
-
-
-def fresh_seeds(triples: int) -> list[tuple[int, ...]]:
-    """Distinct seeds from the stream of fresh triples, three by three; more triples only add to fewer."""
-    draws = stream(0, "fresh triples")
-    seen: dict[int, None] = {}
-    while len(seen) < TRIPLE * triples:
-        seen.setdefault(int(draws.integers(_FROM, _TO)))
-    every = list(seen)
-    return [tuple(every[i : i + TRIPLE]) for i in range(0, len(every), TRIPLE)]
 
 
 def _figures(judged: Mapping[str, Any]) -> dict[str, float]:

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
+from planroute.episode import EpisodeRow
 from planroute.experiments.analyses.inputs import Inputs, level_of, paired_values
 from planroute.experiments.compare import mean_known
 from planroute.experiments.outcomes import by_condition, value_of
@@ -65,12 +66,25 @@ def contrast(
     return found
 
 
-def paired(inputs: Inputs, *, pairs: Sequence[Sequence[str]], metrics: Sequence[str]) -> dict[str, Any]:
+def paired(
+    inputs: Inputs, *, pairs: Sequence[Sequence[str]], metrics: Sequence[str], by: str | None = None
+) -> dict[str, Any]:
     """Paired t-tests between conditions over tasks and seeds: first minus second, for each metric.
 
-    Source: cyber-physical paper, E2. A pair of which one did not run is left out.
+    With ``by`` at each level of that factor apart. A pair of which one did not run is left out.
+    Source: cyber-physical paper, E2 and E4.
     """
-    grouped = by_condition(inputs.rows)
+    if by is None:
+        return _paired(inputs.rows, pairs, metrics)
+    levels = sorted({level_of(row, by) for row in inputs.rows})
+    return {
+        f"{level:g}": _paired([row for row in inputs.rows if level_of(row, by) == level], pairs, metrics)
+        for level in levels
+    }
+
+
+def _paired(rows: Sequence[EpisodeRow], pairs: Sequence[Sequence[str]], metrics: Sequence[str]) -> dict[str, Any]:
+    grouped = by_condition(rows)
     found: dict[str, Any] = {}
     for first, second in pairs:
         if first not in grouped or second not in grouped:
