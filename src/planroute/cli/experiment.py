@@ -134,7 +134,7 @@ def _sampling(temperature: float, max_tokens: int) -> Any:
 def _models(
     opened: ExitStack, specs: list[str], base_url: str | None, cache: Path | None, no_cache: bool
 ) -> dict[str, "Model"]:
-    """Open every model; the name on the command line is its name in tables."""
+    """Open every model. Its endpoint is its name in tables, so that a recording of it gives the same bytes."""
     from planroute.cli.setting import opened_model
 
     if not specs:
@@ -145,7 +145,7 @@ def _models(
             opened_model(spec, base_url if spec.startswith("openai:") else None, cache, no_cache)
         )
         if model is not None:
-            found[spec] = model
+            found[model.endpoint] = model
     return found
 
 

@@ -20,9 +20,10 @@ Communication = Literal["calibrated", "model"]
 class Setting:
     """The choices of one execution.
 
-    ``seeds`` and ``factors`` replace the experiment's own. ``models`` maps a name (as given on the command line) to a
-    model; experiments with episodes use the first, interface studies all of them. ``model_hours`` are the hours with
-    model messages, all if ``None``; ``evaluated`` bounds states, draws and evaluations of an interface study.
+    ``seeds`` and ``factors`` replace the experiment's own. ``models`` maps a name in tables to a model; experiments
+    with episodes use the first, interface studies all of them. ``model_hours`` are the hours with model messages, all
+    if ``None``. ``draws`` and ``states`` cut an interface study to a slice, ``fresh_triples`` is how many sets of newly
+    drawn seeds an analysis runs. Neither ``workers`` nor ``concurrency`` changes a result.
     """
 
     seeds: tuple[int, ...] | None = None
