@@ -24,7 +24,7 @@ from planroute.ledger import Budget, Ledger, Spent
 from planroute.models.metered import MeteredModel
 from planroute.modes import Baseline, Mode
 from planroute.process import process_metrics
-from planroute.protocols import Context, Declarer, Domain, Model, Outcome, Task, World
+from planroute.protocols import Context, Declarer, Domain, Model, Outcome, Settling, Task, World
 from planroute.router import route, route_baseline
 from planroute.trace import Declared, Failed, Finished, Gated, Stop, Trace
 
@@ -173,6 +173,8 @@ async def _flow(
     if progress.declaration is not None:
         world.begin(admitted)
     await executor(world, admitted, trace)
+    if isinstance(world, Settling):
+        await world.settle()
     return Stop.DONE if world.done else Stop.PLAN_EXHAUSTED
 
 

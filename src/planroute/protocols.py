@@ -165,6 +165,14 @@ class Actor(World, Protocol):
 
 
 @runtime_checkable
+class Settling(World, Protocol):
+    """A world whose outcome takes long to find out, such as by a test suite. Optional."""
+
+    async def settle(self) -> None:
+        """Find out the outcome. Awaited once the executor is through; ``outcome`` gives the same without it."""
+
+
+@runtime_checkable
 class Domain(Protocol):
     """A family of tasks with one kind of world.
 

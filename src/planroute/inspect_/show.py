@@ -17,7 +17,19 @@ from planroute.declaration import Declaration
 from planroute.errors import BudgetExceeded
 from planroute.inspect_.conversation import Conversation
 from planroute.plan import Candidate, Plan, PlanUnit, Rollout, Stage, Subgoal
-from planroute.protocols import Actor, Context, Declarer, Domain, Model, Observation, Outcome, State, Task, World
+from planroute.protocols import (
+    Actor,
+    Context,
+    Declarer,
+    Domain,
+    Model,
+    Observation,
+    Outcome,
+    Settling,
+    State,
+    Task,
+    World,
+)
 from planroute.trace import Declared, Dispatched, Event, Gated, Trace
 
 SPANS: Final = {Gated: "gate", Dispatched: "dispatch"}
@@ -249,6 +261,11 @@ class ShownWorld:
         work = self.world.execute(unit)
         observation: Observation = await self.show.told(f"unit {unit.id}: {unit.text}", "unit", work)
         return observation
+
+    async def settle(self) -> None:
+        """The world's own, where it has one."""
+        if isinstance(self.world, Settling):
+            await self.world.settle()
 
     def outcome(self) -> Outcome:
         """The world's own; kept for an episode that is broken off."""

@@ -49,11 +49,11 @@ Decider = Callable[[Situation], Awaitable[Decision]]
 """Decides on the next action. Only where there is a unit may it be called finished."""
 
 
-async def in_words(situation: Situation) -> Decision:
-    """Ask once for an action in words and read them by the domain's matcher."""
+async def in_words(situation: Situation, form: type[Act] = Act) -> Decision:
+    """Ask once for an action in words, in an answer of the form ``form``, and read them by the domain's matcher."""
     admissible = situation.environment.admissible
     also = () if situation.unit is None else (FINISHED,)
-    schema = act_schema((*admissible, *also) if admissible else ())
+    schema = act_schema((*admissible, *also) if admissible else (), form)
     context = situation.context
     try:
         parsed = await ask(
@@ -61,7 +61,7 @@ async def in_words(situation: Situation) -> Decision:
             "action",
             situation.system,
             _question(situation),
-            Act,
+            form,
             sampling=situation.sampling,
             json_schema=schema,
         )

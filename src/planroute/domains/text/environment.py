@@ -55,6 +55,26 @@ class Measured(Protocol):
         """Metrics of the course so far, by name; the same after ``close``."""
 
 
+@runtime_checkable
+class Referee(Protocol):
+    """An environment in which success shows only once the course is over. Optional."""
+
+    def verdict(self) -> bool:
+        """Whether what was done reached the goal; looked for at the first call, the same ever after.
+
+        It may be asked after ``close``. Raises ``DomainError`` where it cannot be found out.
+        """
+
+
+@runtime_checkable
+class Slow(Protocol):
+    """An environment whose steps take longer than others should wait. Optional; ``step`` is called in a thread."""
+
+    @property
+    def slow(self) -> bool:
+        """True."""
+
+
 Opener = Callable[[], Environment]
 """Makes a fresh environment of the episode's task."""
 

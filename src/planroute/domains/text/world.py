@@ -3,9 +3,10 @@
 Source: Planning-as-Routing 3.1 and appendices B and D. One act-observe loop serves every primitive that acts.
 """
 
+import asyncio
 import json
 from collections.abc import Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -13,12 +14,12 @@ from planroute.ask import ask
 from planroute.calls import Sampling
 from planroute.declaration import Declaration, read_fields
 from planroute.domains.text.acting import Decider, Situation, in_words
-from planroute.domains.text.course import Course
-from planroute.domains.text.environment import Environment, Matcher, Measured, Opener, Sighted, exact
+from planroute.domains.text.course import Course, Shown
+from planroute.domains.text.environment import Environment, Matcher, Measured, Opener, Sighted, Slow, exact
 from planroute.domains.text.fields import TextFields
 from planroute.domains.text.prompts import prompt
 from planroute.domains.text.replies import FINISHED, Steps, Subgoals
-from planroute.errors import ReplyError
+from planroute.errors import DomainError, ReplyError
 from planroute.plan import Candidate, Plan, PlanUnit, Rollout, Stage, Subgoal
 from planroute.protocols import Context, Judge, Observation, Outcome, State
 from planroute.trace import Failed
@@ -44,7 +45,7 @@ class Limits:
 class TextTask:
     """What a text world is made of, the same for every course: name, goal, briefing, environments, matcher, judge.
 
-    ``decide`` says how an action is asked for.
+    ``decide`` says how an action is asked for, ``shown`` what a prompt shows of the history.
     """
 
     domain: str
@@ -56,6 +57,7 @@ class TextTask:
     limits: Limits = Limits()
     sampling: Sampling = Sampling()
     decide: Decider = in_words
+    shown: Shown = Shown()
 
 
 class TextWorld:
@@ -207,15 +209,22 @@ class TextWorld:
         await self._turn(self.course, plan=plan)
         return Observation("", True, self.course.observation)
 
+    async def settle(self) -> None:
+        """Have the referee find out, beside other work, where it takes its time."""
+        if isinstance(self.course.environment, Slow):
+            await asyncio.to_thread(self.course.settled)
+
     def outcome(self) -> Outcome:
         """Success by the environment's own word, the length of the course, and what else the referee measures."""
-        metrics: dict[str, float | None] = {
-            "steps": float(len(self.course.turns)),
-            "success": float(self.course.success),
-        }
+        success: bool | None = None
+        with suppress(DomainError):  # told by settle; an outcome that nobody could find out is unknown
+            success = self.course.settled()
+        metrics: dict[str, float | None] = {"steps": float(len(self.course.turns)), "success": None}
+        if success is not None:
+            metrics["success"] = float(success)
         if isinstance(self.course.environment, Measured):
             metrics |= self.course.environment.measures()
-        return Outcome(self.course.success, metrics)
+        return Outcome(success, metrics)
 
     async def aclose(self) -> None:
         """Close every environment that the episode opened, also where closing one fails."""
@@ -229,7 +238,7 @@ class TextWorld:
         environment = self.task.open()
         self._environments.append(environment)
         try:
-            return Course.start(environment, self.task.limits.steps, branch)
+            return Course.start(environment, self.task.limits.steps, branch, self.task.shown)
         except Exception:
             environment.close()
             raise
@@ -263,7 +272,7 @@ class TextWorld:
         if decision.action is None:
             course.wasted(decision.words, name, decision.reason, trace, ledger)
         else:
-            course.step(decision.action, name, trace, ledger)
+            await course.step(decision.action, name, trace, ledger)
         return False
 
     async def _steps(self, purpose: str, name: str, state: State, *, draw: int = 0, **values: str) -> list[str]:
