@@ -32,7 +32,7 @@ FLOORS = (
     ("trace",),
     ("gate",),
     ("calls", "declaration", "reply", "mending"),
-    ("plan", "ledger"),
+    ("plan", "ledger", "sandbox"),
     ("modes", "errors", "streams", APART),
     # bottom
 )
