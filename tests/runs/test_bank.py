@@ -38,7 +38,8 @@ def test_rows_come_in_the_order_of_the_cells(alone) -> None:
     ]
 
 
-def test_worker_processes_give_the_same_rows(alone) -> None:
+def test_worker_processes_give_the_same_rows(alone, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("planroute.runs.bank.FEW_PARTS", 2)
     assert banked(workers=2).rows == alone.rows
 
 

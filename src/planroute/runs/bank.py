@@ -29,8 +29,8 @@ from planroute.runs.stored import read_object, read_row
 
 PARTS = "parts"
 CELLS_PER_PART = 12
-FEW_PARTS = 8
-"""So many parts are done here before worker processes would have started."""
+FEW_PARTS = 64
+"""So many parts are done here before worker processes would have started: each loads everything anew, for seconds."""
 
 
 class Collector(Protocol):
