@@ -112,7 +112,7 @@ def persuasion(records: Sequence[Record], neighbours: tuple[float, float], name:
     the share of complying neighbours.
     """
     shifts = {kind: [r["value"]["shift"] for r in records if r["about"]["archetype"] == kind] for kind in ARCHETYPES}
-    means = {kind: mean(found) for kind, found in shifts.items()}
+    means = {kind: _rounded(mean(found)) for kind, found in shifts.items()}
     known = {kind: value for kind, value in means.items() if value is not None}
     persuaded = {kind: [r["value"]["persuaded"] for r in records if r["about"]["archetype"] == kind] for kind in shifts}
     themes: dict[str, list[float]] = {}
@@ -155,6 +155,11 @@ def summary(models: Mapping[str, Figures]) -> Figures:
     responses = [one["neighbours"]["difference"] for one in models.values()]
     known = [response for response in responses if response is not None]
     return found | {"positive_neighbour_response": share(sum(response > 0 for response in known), len(known))}
+
+
+def _rounded(value: float | None) -> float | None:
+    """Without what the order of summands does to the last digits: equal shifts must have equal means."""
+    return None if value is None else round(value, 9)
 
 
 def _ordering(means: Mapping[str, float | None]) -> dict[str, bool | None]:
