@@ -82,39 +82,39 @@ def test_a_study_that_was_stopped_goes_on_where_it_was(tmp_path):
     class Stopped(Exception):
         pass
 
-    stopping = Ruled(lambda request: Stopped() if len(stopping.requests) == 25 else any_interface(request))
+    stopping = Ruled(lambda request: Stopped() if len(stopping.requests) == 13 else any_interface(request))
     with pytest.raises(Stopped):
-        study("M1", stopping, tmp_path / "stopped")
-    assert len(lines(tmp_path / "stopped")) == 24
+        study("M1", stopping, tmp_path / "stopped", states=7)
+    assert len(lines(tmp_path / "stopped")) == 12
     with (tmp_path / "stopped" / "records.jsonl").open("a") as file:
         file.write('{"identity": "the program ended he')
     going_on = Ruled(any_interface)
-    found = study("M1", going_on, tmp_path / "stopped")
-    whole = study("M1", Ruled(any_interface), tmp_path / "whole")
-    assert len(going_on.requests) == 36
+    found = study("M1", going_on, tmp_path / "stopped", states=7)
+    whole = study("M1", Ruled(any_interface), tmp_path / "whole", states=7)
+    assert len(going_on.requests) == 9
     assert canonical(found.result) == canonical(whole.result)
     for name in ("records.jsonl", "rows.parquet"):
         assert (tmp_path / "stopped" / name).read_bytes() == (tmp_path / "whole" / name).read_bytes()
 
 
 def test_a_damaged_line_is_named(tmp_path):
-    study("M1", Ruled(any_interface), tmp_path)
+    study("M1", Ruled(any_interface), tmp_path, states=1)
     path = tmp_path / "records.jsonl"
     text = path.read_text().replace("HIGH_LOAD", "LOW_LOAD").replace('"latency_s": 1.0', '"latency_s": -Infinity', 1)
     path.write_text(text)
     with pytest.raises(InputError, match="line 1, is damaged"):
-        study("M1", Ruled(any_interface), tmp_path)
+        study("M1", Ruled(any_interface), tmp_path, states=1)
     path.write_text('{"status": "read"}\n')
     with pytest.raises(InputError, match="line 1, is damaged"):
-        study("M1", Ruled(any_interface), tmp_path)
+        study("M1", Ruled(any_interface), tmp_path, states=1)
 
 
 def test_records_of_a_wider_study_are_kept(tmp_path):
-    study("M1", Ruled(any_interface), tmp_path)
-    sliced = study("M1", Ruled(any_interface), tmp_path, draws=1)
-    assert sliced.resumed == 20
-    assert len(lines(tmp_path)) == 60
-    assert len(pd.read_parquet(tmp_path / "rows.parquet")) == 20
+    study("M1", Ruled(any_interface), tmp_path, states=5)
+    sliced = study("M1", Ruled(any_interface), tmp_path, states=5, draws=1)
+    assert sliced.resumed == 5
+    assert len(lines(tmp_path)) == 15
+    assert len(pd.read_parquet(tmp_path / "rows.parquet")) == 5
 
 
 def test_refusals_count_and_infrastructure_does_not(tmp_path):
@@ -123,30 +123,30 @@ def test_refusals_count_and_infrastructure_does_not(tmp_path):
             return ModelRefused("HTTP 400")
         return ModelUnavailable("HTTP 503") if request.draw == 1 else any_interface(request)
 
-    found = study("M1", Ruled(rule), tmp_path)
+    found = study("M1", Ruled(rule), tmp_path, states=5)
     calls = found.result["first"]["calls"]
-    assert (calls["calls"], calls["read"], calls["refused"], calls["infrastructure"]) == (60, 20, 20, 20)
+    assert (calls["calls"], calls["read"], calls["refused"], calls["infrastructure"]) == (15, 5, 5, 5)
     assert calls["parse_rate"] == 0.5
     assert calls["errors"] == ["HTTP 400", "HTTP 503"]
     assert found.result["status"] == "partly"
-    assert len(lines(tmp_path)) == 60
+    assert len(lines(tmp_path)) == 15
     assert {record["latency_s"] for record in found.records if record["status"] != "read"} == {None}
 
     later = Ruled(any_interface)
-    again = study("M1", later, tmp_path)
-    assert len(later.requests) == 40
+    again = study("M1", later, tmp_path, states=5)
+    assert len(later.requests) == 10
     assert again.result["first"]["calls"]["parse_rate"] == 1
     assert again.result["status"] == "done"
-    assert len(lines(tmp_path)) == 60
+    assert len(lines(tmp_path)) == 15
 
 
 def test_seconds_of_unreadable_answers_count_and_those_of_failures_do_not():
     def rule(request):
         return ("nonsense", ModelUnavailable("HTTP 503"), any_interface(request))[request.draw]
 
-    found = study("M5", Ruled(rule)).result["first"]
-    assert found["latency"]["n"] == 40
-    assert found["over_budget"]["n"] == 40
+    found = study("M5", Ruled(rule), states=5).result["first"]
+    assert found["latency"]["n"] == 10
+    assert found["over_budget"]["n"] == 10
 
 
 def test_a_record_holds_question_answer_and_what_was_made_of_it(tmp_path):
