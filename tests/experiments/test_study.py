@@ -7,11 +7,16 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
+from planroute.calls import ModelReply, ModelRequest
 from planroute.errors import InputError
 from planroute.experiments.definition import load_experiment
 from planroute.experiments.kept import finished_result, start_study
 from planroute.experiments.setting import Setting
 from planroute.experiments.study import run_studies, run_study
+from planroute.ledger import Usage
+from planroute.models import CachedModel, CallCache
+from planroute.models.recorded import RecordedModel
+from planroute.protocols import Model
 
 
 def studied(name: str, out: Path | None = None, **setting: object):
@@ -102,10 +107,58 @@ def test_without_a_model_the_natural_arm_is_told_as_not_run() -> None:
 
 def test_several_are_run_each_in_its_own_folder(tmp_path: Path) -> None:
     told: list[tuple[str, int]] = []
-    chosen = {name: load_experiment(name) for name in ("E2", "E4")}
+    chosen = {name: load_experiment(name).model_copy(update={"analyses": ()}) for name in ("E2", "E4")}
     results = asyncio.run(
         run_studies(chosen, Setting(seeds=(7,)), out=tmp_path, advance=lambda name, count: told.append((name, count)))
     )
     assert list(results) == ["E2", "E4"]
     assert {path.name for path in tmp_path.iterdir()} == {"e2", "e4"}
     assert sum(count for name, count in told if name == "E4") == results["E4"]["episodes"]
+
+
+def test_a_recorded_run_is_replayed_to_the_same_bytes_without_its_model(tmp_path: Path) -> None:
+    asked: list[str] = []
+
+    class Answering:
+        endpoint = "test:answering"
+
+        async def complete(self, request: ModelRequest) -> ModelReply:
+            asked.append(request.purpose)
+            text = {
+                "natural declaration": '{"mode": "SEQUENTIAL", "replanning": "EVERY_STEP", "rationale": "long"}',
+                "hybrid advice": '{"search": 0.2, "reason": "it looks ahead"}',
+                "operator message": "Please use a little less now.",
+            }.get(request.purpose, '{"shift": 0.1, "persuaded": true, "reason": "fine"}')
+            return ModelReply(text, Usage(100, 20), latency_s=0.5 + len(asked) / 100)
+
+        async def aclose(self) -> None:
+            """Nothing is held."""
+
+    def run(folder: str, model: Model) -> Path:
+        setting = Setting(
+            seeds=(7,), communication="model", model_hours=(17,), models={model.endpoint: model}, workers=1
+        )
+        chosen = {name: load_experiment(name).model_copy(update={"analyses": ()}) for name in ("E1", "E6")}
+        asyncio.run(run_studies(chosen, setting, out=tmp_path / folder))
+        return tmp_path / folder
+
+    calls = CallCache(tmp_path / "calls.sqlite")
+    live = run("live", CachedModel(Answering(), calls))
+    calls.close()
+    assert {"natural declaration", "hybrid advice", "operator message", "prosumer evaluation"} <= set(asked)
+    before = len(asked)
+    replayed = run("replayed", RecordedModel(tmp_path / "calls.sqlite"))
+    assert len(asked) == before
+
+    def every(folder: Path) -> dict[str, bytes]:
+        return {
+            str(path.relative_to(folder)): path.read_bytes()
+            for path in sorted(folder.rglob("*"))
+            if path.is_file() and not path.name.startswith("billing")
+        }
+
+    assert every(live) == every(replayed)
+    billed = json.loads((live / "e6" / "billing.json").read_text())["cells"]
+    again = json.loads((replayed / "e6" / "billing.json").read_text())["cells"]
+    assert sum(part["billed_calls"] for cell in billed.values() for part in cell.values()) > 0
+    assert sum(part["billed_calls"] for cell in again.values() for part in cell.values()) == 0

@@ -103,7 +103,7 @@ async def run_study(
         from planroute.experiments.interfaces import study_interfaces
 
         study = await study_interfaces(experiment, setting, out=out, advance=advance)
-        body, resumed, billing = dict(study.result), 0, dict[str, Any]()
+        body, resumed, billing = dict(study.result), study.resumed, dict[str, Any]()
         body.setdefault("status", "done" if study.records else "not_run")
     else:
         body, resumed, billing = await _episodes(experiment, setting, out, advance)

@@ -106,4 +106,5 @@ def _mean(value: Any) -> float:
 
 def _named(name: str) -> str:
     """A model's name for an axis: its last part, without what matplotlib reads as mathematics."""
-    return name.rsplit("/", 1)[-1][:28].replace("$", r"\$")
+    short = name.rsplit("/", 1)[-1].partition("@")[0].removeprefix("embedded:").removesuffix(".gguf")
+    return short[:28].replace("$", r"\$")
