@@ -87,8 +87,8 @@ def test_equal_commands_give_equal_bytes_and_what_is_missing_is_run(whole, tmp_p
 
 
 @pytest.mark.parametrize("form", ["multichoice", "direct"])
-def test_the_scripted_agent_solves_everything(form):
-    table = told("--form", form, "--conditions", "all", "--seeds", "7", model="scripted/slip=0")
+def test_the_scripted_agent_solves_what_is_given(form):
+    table = told("--form", form, "--conditions", "all", "--seeds", "7", "--limit", 2, model="scripted/slip=0")
     assert {name: values["tsr"] for name, values in table.items()} == dict.fromkeys(ALL, 1.0)
 
 

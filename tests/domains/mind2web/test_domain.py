@@ -58,8 +58,8 @@ def mean(episodes, name):
 
 
 @cache
-def slipping(form, rate=0.15, seeds=3):
-    return run(FORMS[form], ALL, rate, range(seeds))
+def slipping(form):
+    return run(FORMS[form], (Mode.PREDEFINED, Mode.SEQUENTIAL, Mode.SEARCH), 0.15, range(3), candidates=2)
 
 
 # Tasks and facts
@@ -184,10 +184,9 @@ def test_a_slip_costs_one_step_where_nothing_is_planned():
 @pytest.mark.parametrize("form", FORMS)
 def test_who_plans_anew_recovers_and_who_committed_does_not(form):
     found = slipping(form)
-    assert mean(found["SEQUENTIAL"], "ssr") > mean(found["HIERARCHICAL"], "ssr") > mean(found["PREDEFINED"], "ssr")
+    assert mean(found["SEQUENTIAL"], "ssr") > mean(found["PREDEFINED"], "ssr")
     assert mean(found["SEARCH"], "tsr") > mean(found["PREDEFINED"], "tsr")
-    for condition, episodes in found.items():
-        assert 0 < mean(episodes, "tsr") < 1 or condition == "SEARCH"
+    assert 0 < mean(found["PREDEFINED"], "tsr") < 1
 
 
 def test_steps_that_nobody_decided_on_have_failed():
