@@ -130,6 +130,7 @@ def test_a_folder_without_a_finished_experiment_is_told(tmp_path: Path) -> None:
 @pytest.mark.parametrize("kind", [kind for kind in KINDS if kind not in ("sweep", "ranges")])
 def test_a_result_without_what_a_figure_shows_gives_no_figure(kind: str) -> None:
     assert draw(kind, {}, {}) is None
+    assert draw(kind, {"models": [], "conditions": {}, "analyses": {}}, {}) is None
 
 
 @pytest.mark.parametrize(

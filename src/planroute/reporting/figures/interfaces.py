@@ -14,7 +14,7 @@ BANDS = ("none", "moderate", "high")
 
 def mode_use(result: Result) -> "Figure | None":
     """Shares of declared modes, a bar for each model (Figure 3a of the cyber-physical paper)."""
-    models = {name: one for name, one in result.get("models", {}).items() if one.get("modes")}
+    models = {name: one for name, one in _models(result).items() if one.get("modes")}
     if not models:
         return None
     figure, (ax,) = side_by_side(1, width=5.4, height=0.9 + 0.32 * len(models))
@@ -33,7 +33,7 @@ def mode_use(result: Result) -> "Figure | None":
 
 def stress_conditioning(result: Result) -> "Figure | None":
     """Share of search or hierarchical declarations by stress band, a line for each model (Figure 3b)."""
-    models = {name: one for name, one in result.get("models", {}).items() if one.get("by_band")}
+    models = {name: one for name, one in _models(result).items() if one.get("by_band")}
     if not models:
         return None
     figure, (ax,) = side_by_side(1, width=4.2)
@@ -58,7 +58,7 @@ def stress_conditioning(result: Result) -> "Figure | None":
 
 def latency(result: Result) -> "Figure | None":
     """Median and 95th percentile of declaration latency against the event budget (Figure 3c)."""
-    models = {name: one for name, one in result.get("models", {}).items() if (one.get("latency") or {}).get("n")}
+    models = {name: one for name, one in _models(result).items() if (one.get("latency") or {}).get("n")}
     if not models:
         return None
     figure, (ax,) = side_by_side(1, width=5.4, height=0.9 + 0.3 * len(models))
@@ -79,7 +79,7 @@ def latency(result: Result) -> "Figure | None":
 
 def messages(result: Result) -> "Figure | None":
     """Mean message shift by archetype, a marker for each model (experiment M4)."""
-    models = {name: one for name, one in result.get("models", {}).items() if one.get("archetypes")}
+    models = {name: one for name, one in _models(result).items() if one.get("archetypes")}
     if not models:
         return None
     figure, (ax,) = side_by_side(1, width=4.6)
@@ -92,6 +92,12 @@ def messages(result: Result) -> "Figure | None":
     legend(ax, loc="best")
     letter([ax])
     return figure
+
+
+def _models(result: Result) -> Mapping[str, Any]:
+    """Figures by model; empty where none ran."""
+    found = result.get("models")
+    return found if isinstance(found, Mapping) else {}
 
 
 def _share(value: Any) -> float:
