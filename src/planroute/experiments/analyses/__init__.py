@@ -1,6 +1,7 @@
 """Kinds of analysis that an experiment's file can name. Each takes ``Inputs`` and its own parameters."""
 
 from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import replace
 from inspect import isawaitable, signature
 from typing import Any
 
@@ -21,6 +22,7 @@ KINDS: Mapping[str, Callable[..., dict[str, Any] | Awaitable[dict[str, Any]]]] =
     "referees": choice.referees,
     "replicate": replicate.replicate,
     "selectors": selectors.selectors,
+    "shrinkage": selectors.shrinkage,
     "slopes": sweep.slopes,
     "uncontrolled": uncontrolled.uncontrolled,
 }
@@ -36,7 +38,7 @@ async def analyse(analysis: Analysis, inputs: Inputs) -> dict[str, Any]:
         signature(kind).bind(inputs, **analysis.with_)
     except TypeError as error:
         raise FaultyInput(what, [f"with: {error}"]) from None
-    found = kind(inputs, **analysis.with_)
+    found = kind(replace(inputs, analyse=analyse), **analysis.with_)
     return await found if isawaitable(found) else found
 
 
