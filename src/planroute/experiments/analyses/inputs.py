@@ -1,25 +1,28 @@
 """What an analysis gets: the experiment, the user's setting, the rows, and what was collected from traces."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from planroute.episode import EpisodeRow
 from planroute.errors import InputError
-from planroute.experiments.definition import Experiment
+from planroute.experiments.definition import Analysis, Experiment
 from planroute.experiments.setting import Setting
 
 BOOTSTRAP_DRAWS = 5000
 """Draws of every bootstrap and permutation (cyber-physical paper, section IV)."""
 
 
+Analyse = Callable[[Analysis, "Inputs"], Awaitable[dict[str, Any]]]
+
+
 @dataclass(frozen=True, slots=True)
 class Inputs:
     """Rows of all conditions, and directive rows where the experiment collects them.
 
-    ``out`` is where an analysis that runs more episodes keeps them, ``advance`` tells their progress; ``draws`` are
-    those of a bootstrap.
+    ``analyse`` runs another analysis, for those that repeat the experiment's own. ``out`` is where an analysis that
+    runs more episodes keeps them, ``advance`` tells their progress; ``draws`` are those of a bootstrap.
     """
 
     experiment: Experiment
@@ -29,6 +32,7 @@ class Inputs:
     out: Path | None = None
     advance: Callable[[int], None] | None = None
     source: str = ""
+    analyse: "Analyse | None" = None
     draws: int = BOOTSTRAP_DRAWS
 
     def of(self, condition: str) -> list[EpisodeRow]:

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from planroute.errors import InputError
 from planroute.experiments.analyses.fresh_runs import NONE_ASKED, TRIPLE, fresh_seeds, run_fresh
 from planroute.experiments.analyses.inputs import Inputs
 from planroute.experiments.claims import holds, number_at
@@ -64,8 +65,9 @@ def _under(inputs: Inputs, seeds: Collection[int]) -> Inputs:
 
 async def _study(inputs: Inputs) -> dict[str, Any]:
     """What a result holds of one set of seeds; the lines of single seeds stand in the table of rows."""
-    from planroute.experiments.analyses import analyse
-
+    analyse = inputs.analyse
+    if analyse is None:
+        raise InputError("an experiment is repeated by its own analyses only")
     body = conditions(inputs.rows, inputs.experiment)
     for table in body["conditions"].values():
         del table["per_seed"]
