@@ -69,12 +69,11 @@ def cramers_v(
     if min(len(rows), len(columns)) < 2:
         return Association(None, None, None, None, n)
     from scipy.stats import chi2_contingency
-    from scipy.stats.contingency import association
 
     shape = (len(rows), len(columns))
     cells = first * len(columns) + second
     table = np.bincount(cells, minlength=shape[0] * shape[1]).reshape(shape)
-    v = min(1.0, float(association(table, method="cramer", correction=False)))
+    v = float(_v(table[None].astype(np.float64))[0])
     p = float(chi2_contingency(table, correction=False).pvalue) if codes is None else None
     if codes is not None and codes.max() < 1:
         return Association(v, None, None, p, n)

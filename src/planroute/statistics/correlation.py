@@ -63,6 +63,7 @@ def correlation(
     over: Callable[..., FloatArray] = _pearson
     if method == "spearman":
         over = _spearman
+        first, second = (np.unique(side, return_inverse=True)[1].astype(np.float64) for side in (first, second))
     r = float(over(first[None], second[None])[0])
     if n == 2:
         return Correlation(r, None, None, None, n, method)
@@ -84,6 +85,16 @@ def _pearson(a: FloatArray, b: FloatArray) -> FloatArray:
 
 
 def _spearman(a: FloatArray, b: FloatArray) -> FloatArray:
-    from scipy.stats import rankdata
+    return _pearson(_ranks(a), _ranks(b))
 
-    return _pearson(rankdata(a, axis=1), rankdata(b, axis=1))
+
+def _ranks(places: FloatArray) -> FloatArray:
+    """Return the ranks of each row of ``places`` (m, n), whole numbers from 0 up; equal ones share their mean rank.
+
+    Counting is several times faster here than the sorting of ``scipy.stats.rankdata``.
+    """
+    m, k = len(places), int(places.max()) + 1
+    cells = places.astype(np.int64)
+    counts = np.bincount((cells + k * np.arange(m)[:, None]).ravel(), minlength=m * k).reshape(m, k)
+    ranks: FloatArray = np.take_along_axis(np.cumsum(counts, axis=1) - (counts - 1) / 2, cells, axis=1)
+    return ranks

@@ -72,7 +72,7 @@ def wilson(successes: int, n: int, level: float = 0.95) -> Interval:
     1.
     """
     check_level(level)
-    if not (successes == int(successes) and n == int(n) and 0 <= successes <= n):
+    if not (0 <= successes <= n < np.inf and successes == int(successes) and n == int(n)):
         raise InputError(f"{successes} of {n} is no number of successes")
     if n == 0:
         return Interval(None, None, None, 0, level)

@@ -5,8 +5,6 @@ Source: Planning-as-Routing, appendix I and K (Holm-corrected p-values over benc
 
 from collections.abc import Sequence
 
-import numpy as np
-
 from planroute.errors import InputError
 from planroute.statistics.samples import numbers
 
@@ -20,13 +18,14 @@ def holm(p_values: Sequence[float | None]) -> tuple[float | None, ...]:
     Raises ``InputError`` for a p that is not between 0 and 1.
     """
     made = [position for position, p in enumerate(p_values) if p is not None]
-    given = numbers([p for p in p_values if p is not None], "p-values")
-    if ((given < 0) | (given > 1)).any():
+    given = [p for p in p_values if p is not None]
+    checked = numbers(given, "p-values")
+    if ((checked < 0) | (checked > 1)).any():
         raise InputError("p-values must be between 0 and 1")
     adjusted: list[float | None] = [None] * len(p_values)
     if made:
         from statsmodels.stats.multitest import multipletests
 
-        for position, p in zip(made, np.asarray(multipletests(given, method="holm")[1]), strict=True):
+        for position, p in zip(made, multipletests(given, method="holm")[1], strict=True):
             adjusted[position] = float(p)
     return tuple(adjusted)

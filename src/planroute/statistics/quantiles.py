@@ -32,8 +32,9 @@ def latency_quantiles(
     """Return quantiles of ``values`` (n,), seconds or any other amount that is not negative, with their intervals.
 
     The value interpolates linearly between neighbours. The interval runs from one order statistic to another, chosen by
-    the binomial distribution: it covers at least as often as its level says, whatever the distribution. Where no order
-    statistic is high enough the upper end is ``None``: for p95 that is so below 72 values. No values: all ``None``.
+    the binomial distribution, and on to the value where that lies outside: it covers at least as often as its level
+    says, whatever the distribution. Where no order statistic is high enough the upper end is ``None``: for p95 that is
+    so below 72 values. No values: all ``None``.
 
     Raises ``InputError`` for values that are negative or not finite, for a q that is not strictly between 0 and 1, and
     for a level outside 0 to 1.
@@ -54,4 +55,10 @@ def _quantile(values: np.ndarray, q: float, level: float) -> Quantile:
     from scipy.stats import quantile_test
 
     found = quantile_test(values, q=float(values[0]), p=q).confidence_interval(level)
-    return Quantile(q, float(np.quantile(values, q)), finite(found.low), finite(found.high), n, level)
+    value = float(np.quantile(values, q))
+    low, high = finite(found.low), finite(found.high)
+    if low is not None:
+        low = min(low, value)
+    if high is not None:
+        high = max(high, value)
+    return Quantile(q, value, low, high, n, level)

@@ -56,7 +56,11 @@ def resampled_counts(
     k = int(clusters.max()) + 1
     counts = np.zeros((k, cell_count))
     np.add.at(counts, (clusters, cells), 1.0)
-    return rng.multinomial(k, np.full(k, 1 / k), size=draws) @ counts
+    found = []
+    for rows in batches(draws, k):
+        picks = rng.integers(k, size=(rows, k)) + k * np.arange(rows)[:, None]
+        found.append(np.bincount(picks.ravel(), minlength=rows * k).reshape(rows, k) @ counts)
+    return np.concatenate(found)
 
 
 def percentiles(found: FloatArray, estimate: float, level: float) -> tuple[float | None, float | None]:

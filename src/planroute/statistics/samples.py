@@ -49,6 +49,9 @@ def labels(values: Labels, what: str) -> tuple[IntArray, tuple[Hashable, ...]]:
 
     Raises ``InputError`` for a label that is missing (``None`` or NaN) or cannot be told apart (not hashable).
     """
+    if isinstance(values, np.ndarray) and values.ndim == 1 and values.dtype.kind in "biuU":
+        found, codes = np.unique(values, return_inverse=True)
+        return codes.astype(np.int64), tuple(found.tolist())
     given: list[Hashable] = values.tolist() if isinstance(values, np.ndarray) else list(values)
     for position, label in enumerate(given):
         if label is None or (isinstance(label, float) and math.isnan(label)):

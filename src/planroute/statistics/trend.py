@@ -127,11 +127,12 @@ def logistic_trend(x: ArrayLike, success: ArrayLike, clusters: Labels | None = N
         error = finite(float(fit.bse[1]) / scale)
     if error is None or error <= 0:
         return Trend(beta, None, None, None, n, False, p_ratio, k)
-    from scipy.stats import norm, t
+    from scipy.special import ndtr, ndtri, stdtr, stdtrit  # of the normal and of Student's t distribution
 
-    reference = norm() if k is None else t(k - 1)
-    half = float(reference.ppf((1 + level) / 2)) * error
-    return Trend(beta, beta - half, beta + half, float(2 * reference.sf(abs(beta) / error)), n, False, p_ratio, k)
+    tail, wald = (1 + level) / 2, -abs(beta) / error
+    half = float(ndtri(tail) if k is None else stdtrit(k - 1, tail)) * error
+    p = 2 * float(ndtr(wald) if k is None else stdtr(k - 1, wald))
+    return Trend(beta, beta - half, beta + half, p, n, False, p_ratio, k)
 
 
 def _fit(x: FloatArray, success: FloatArray, codes: IntArray | None) -> Any:
@@ -167,9 +168,9 @@ def _log_likelihood(success: FloatArray) -> float:
 
 
 def _p_ratio(full: float, null: float) -> float:
-    from scipy.stats import chi2
+    from scipy.special import chdtrc
 
-    return float(chi2.sf(max(0.0, 2 * (full - null)), 1))
+    return float(chdtrc(1, max(0.0, 2 * (full - null))))
 
 
 def _standard(values: FloatArray) -> FloatArray:
