@@ -7,14 +7,10 @@ condition resamples tasks and keeps each task's seeds together.
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import numpy as np
-
 from planroute.episode import EpisodeRow
 from planroute.evaluation.attribution import attribute, forced_matrix
 from planroute.experiments.compare import mean_known, ordered
-from planroute.streams import stream
-
-RESAMPLES = 5000
+from planroute.statistics import cluster_bootstrap
 
 
 def summarise_success(rows: Sequence[EpisodeRow], measures: Sequence[str] = ()) -> dict[str, Any]:
@@ -83,14 +79,10 @@ def task_interval(by_task: Sequence[Sequence[float]], name: str, level: float = 
 
     The draws come from the stream of the condition's ``name``, so equal tables give equal intervals.
     """
-    if len(by_task) < 2:
-        return None
-    sums = np.array([sum(values) for values in by_task])
-    sizes = np.array([len(values) for values in by_task])
-    picks = stream(0, "bootstrap", name).integers(len(by_task), size=(RESAMPLES, len(by_task)))
-    means = sums[picks].sum(axis=1) / sizes[picks].sum(axis=1)
-    low, high = np.quantile(means, [(1 - level) / 2, (1 + level) / 2])
-    return [float(low), float(high)]
+    values = [value for task in by_task for value in task]
+    tasks = [number for number, task in enumerate(by_task) for _ in task]
+    found = cluster_bootstrap(values, tasks, name=name, level=level)
+    return None if found.low is None or found.high is None else [found.low, found.high]
 
 
 def _spent(row: EpisodeRow, what: str) -> float:
