@@ -4,7 +4,7 @@ This is the only place where the parts of the flow meet.
 """
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from planroute.declaration import Declaration, forced
@@ -238,6 +238,34 @@ def _account(
     )
     billing = {purpose: {k: getattr(s, k) for k in _BILLED} for purpose, s in sorted(ledger.by_purpose.items())}
     return Episode(row, trace, billing)
+
+
+def recounted(row: EpisodeRow, task: Task, deadline_s: float | None) -> EpisodeRow:
+    """Return ``row`` as the episode of an equal ``task`` has it whose deadline only counts late events.
+
+    Nothing but the deadline may differ: then the course is the same, and late events and failure label follow from it.
+    """
+    planning = tuple(
+        {**event, "late": deadline_s is not None and event["cost_s"] > deadline_s} for event in row.planning
+    )
+    late = sum(bool(event["late"]) for event in planning)
+    label = failure_label(
+        Stop(row.stop),
+        late_events=late,
+        mode_agreement=row.mode_agreement,
+        replaced_by_gate=row.gate == GateAction.REPLACED,
+        success=row.success,
+        metrics=row.metrics,
+    )
+    return replace(
+        row,
+        task=task.id,
+        factors=task.factors,
+        planning=planning,
+        deadline_s=deadline_s,
+        late_events=None if deadline_s is None else late,
+        failure=label,
+    )
 
 
 def _status(stop: Stop) -> str:

@@ -12,6 +12,7 @@ from planroute.domains.grid import GridDomain, make_scenario
 from planroute.episode import Conditions
 from planroute.errors import InputError
 from planroute.experiments.scenes import collect_directives
+from planroute.gate import Gate
 from planroute.modes import MODES
 from planroute.runs.bank import PARTS, run_bank
 from planroute.runs.cells import Cell
@@ -112,3 +113,20 @@ def test_a_table_has_one_line_per_episode_and_survives_parquet(alone, tmp_path: 
     assert set(back["factor_forecast_noise"]) == {0.0, 0.3}
     first = (tmp_path / "rows.parquet").read_bytes()
     assert write_table(tmp_path / "again.parquet", row_frame(banked(cells=CELLS).rows)).read_bytes() == first
+
+
+def test_cells_that_differ_in_a_deadline_that_only_counts_have_the_rows_of_episodes_of_their_own() -> None:
+    domain = GridDomain({f"deadline_s={d}": make_scenario() for d in (2, 4, 8)})
+    cells = [
+        Cell(task, condition, 7, Conditions(declarer, gate, deadline_s=float(task.id.partition("=")[2])))
+        for condition, declarer, gate in (
+            *((mode, Fixed(mode), Gate()) for mode in MODES),
+            ("GATED", Fixed(MODES[2]), Gate(4.0)),
+        )
+        for task in domain.tasks()
+    ]
+    alone = [row for cell in cells for row in asyncio.run(run_bank(domain, [cell], workers=1)).rows]
+    together = asyncio.run(run_bank(domain, cells, workers=1))
+    assert list(together.rows) == alone
+    assert {row.late_events for row in together.rows if row.condition == "HIERARCHICAL"} == {9, 0}
+    assert {row.failure for row in together.rows if row.condition == "HIERARCHICAL"} >= {"DEADLINE_MISS"}

@@ -29,7 +29,7 @@ class Scene:
 
 
 def scene(experiment: Experiment, setting: Setting) -> Scene:
-    """Return the cells of ``experiment``: condition by condition, level by level, seed by seed.
+    """Return the cells of ``experiment``: condition by condition, seed by seed, level by level.
 
     An arm that needs a language model and has none is left out and told in ``not_run``; one that runs on its
     deterministic prior is told in ``notes``. Raises ``FaultyInput`` for an impossible level, ``InputError`` where
@@ -61,9 +61,8 @@ def scene(experiment: Experiment, setting: Setting) -> Scene:
     seeds = setting.seeds or experiment.seeds
     cells = []
     for condition in [*experiment.forced, *arms]:
-        for task in domain.tasks():
-            name, conditions = _conditions(condition, deadlines[task.id], setting)
-            cells += [Cell(task, name, seed, conditions) for seed in seeds]
+        by_task = [(task, *_conditions(condition, deadlines[task.id], setting)) for task in domain.tasks()]
+        cells += [Cell(task, name, seed, conditions) for seed in seeds for task, name, conditions in by_task]
     return Scene(domain, cells, not_run, notes)
 
 

@@ -14,11 +14,11 @@ import multiprocessing
 import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, Protocol
 
-from planroute.episode import Episode, EpisodeRow, run_episode
+from planroute.episode import Episode, EpisodeRow, recounted, run_episode
 from planroute.errors import InputError
 from planroute.protocols import Domain
 from planroute.runs.billing import BILLING
@@ -54,8 +54,11 @@ class Banked:
 
 @dataclass(frozen=True, slots=True)
 class _Part:
+    """``twins`` names for each cell the first one of the part whose episode is the same but for its deadline."""
+
     identity: str
     cells: tuple[Cell, ...]
+    twins: tuple[int, ...]
 
 
 async def run_bank(
@@ -71,7 +74,8 @@ async def run_bank(
 ) -> Banked:
     """Run ``cells`` and keep their rows under ``out`` where that is given.
 
-    ``collect`` takes table rows from each finished episode.
+    ``collect`` takes table rows from each finished episode. Without it, and without a model, cells of a part that
+    differ only in a deadline that nothing enforces share one episode: their late events are counted anew.
     ``source`` is hashed into every part: rows of other code are not taken for this one's. ``finished`` is told how
     many cells are done. Rows of episodes that the infrastructure failed are not kept.
     Raises ``InputError`` where a stored part is damaged.
@@ -83,9 +87,10 @@ async def run_bank(
     parts = []
     for at in range(0, len(cells), size):
         some = tuple(cells[at : at + size])
-        parts.append(
-            _Part(identity([source, taken, [cell_identity(domain, cell, facts[cell.task.id]) for cell in some]]), some)
-        )
+        names = [cell_identity(domain, cell, facts[cell.task.id]) for cell in some]
+        alone = spoken or collect is not None
+        same = range(len(some)) if alone else _twins([_course(cell, facts[cell.task.id]) for cell in some])
+        parts.append(_Part(identity([source, taken, names]), some, tuple(same)))
     folder = RunFolder(out) if out is not None else None
     done: dict[str, dict[str, Any]] = {}
     if folder is not None:
@@ -114,6 +119,18 @@ async def run_bank(
         resumed,
         billing,
     )
+
+
+def _course(cell: Cell, facts: Mapping[str, Any]) -> str:
+    """Hash what decides on the course of an episode; a gate's deadline does, one that only counts does not."""
+    conditions = cell.conditions
+    gated = cell.task.id if conditions.gate.deadline_s is not None else None
+    what = [facts, cell.task.factors, cell.seed, cell.condition, gated, conditions.baseline]
+    return identity([*what, repr(conditions.declarer), asdict(conditions.gate), asdict(conditions.budget)])
+
+
+def _twins(courses: Sequence[str]) -> list[int]:
+    return [courses.index(course) for course in courses]
 
 
 def _stored(folder: Path, part: _Part) -> dict[str, Any] | None:
@@ -183,15 +200,14 @@ async def _run_in_workers(
     """Spread ``parts`` over processes; in this one where there is little to do."""
     if workers <= 1 or len(parts) <= FEW_PARTS:
         for part in parts:
-            episodes = await run_cells(domain, part.cells, concurrency=1)
-            keep(part, _content(list(zip(part.cells, episodes, strict=True)), collect))
+            keep(part, await _part_content(domain, part.cells, part.twins, collect))
         return
     # A fresh interpreter per worker: forking one that runs threads is not safe.
     context = multiprocessing.get_context("spawn")
     loop = asyncio.get_running_loop()
     with ProcessPoolExecutor(workers, mp_context=context) as pool:
         try:
-            jobs = [loop.run_in_executor(pool, run_part, domain, part.cells, collect) for part in parts]
+            jobs = [loop.run_in_executor(pool, run_part, domain, part.cells, part.twins, collect) for part in parts]
             for part, job in zip(parts, jobs, strict=True):
                 keep(part, await job)
         except BaseException:
@@ -199,10 +215,23 @@ async def _run_in_workers(
             raise
 
 
-def run_part(domain: Domain, cells: Sequence[Cell], collect: Collector | None) -> dict[str, Any]:
+def run_part(domain: Domain, cells: Sequence[Cell], twins: Sequence[int], collect: Collector | None) -> dict[str, Any]:
     """Run ``cells`` one after the other in a worker process."""
-    episodes = asyncio.run(run_cells(domain, cells, concurrency=1))
-    return _content(list(zip(cells, episodes, strict=True)), collect)
+    return asyncio.run(_part_content(domain, cells, twins, collect))
+
+
+async def _part_content(
+    domain: Domain, cells: Sequence[Cell], twins: Sequence[int], collect: Collector | None
+) -> dict[str, Any]:
+    first = sorted(set(twins))
+    ran = dict(zip(first, await run_cells(domain, [cells[i] for i in first], concurrency=1), strict=True))
+    episodes = []
+    for i, (cell, twin) in enumerate(zip(cells, twins, strict=True)):
+        episode = ran[twin]
+        if i != twin:
+            episode = replace(episode, row=recounted(episode.row, cell.task, cell.conditions.deadline_s))
+        episodes.append((cell, episode))
+    return _content(episodes, collect)
 
 
 __all__ = ["BILLING", "PARTS", "Banked", "Collector", "run_bank", "run_part"]
