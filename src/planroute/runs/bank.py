@@ -14,7 +14,7 @@ import multiprocessing
 import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -150,7 +150,9 @@ def _stored(folder: Path, part: _Part) -> dict[str, Any] | None:
 def _content(episodes: Sequence[tuple[Cell, Episode]], collect: Collector | None) -> dict[str, Any]:
     """Rows as JSON values, so that what was just run and what was read from a file are the same."""
     collected = [row for cell, episode in episodes for row in (collect(cell, episode) if collect else [])]
-    plain = {"rows": [asdict(episode.row) for _, episode in episodes], "collected": collected}
+    # Not asdict, which copies every value: what is in a row is plain already.
+    rows = [{each.name: getattr(episode.row, each.name) for each in fields(EpisodeRow)} for _, episode in episodes]
+    plain = {"rows": rows, "collected": collected}
     found: dict[str, Any] = json.loads(canonical(plain))
     return found
 

@@ -1,7 +1,6 @@
 """Rows as tables: one line per episode, plain columns, Parquet. Tables are derived from rows and can be rebuilt."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -44,8 +43,7 @@ def row_frame(rows: Sequence[EpisodeRow]) -> "pd.DataFrame":
 
     lines = []
     for row in rows:
-        values = asdict(row)
-        line: dict[str, Any] = {name: values[name] for name in _PLAIN}
+        line: dict[str, Any] = {name: getattr(row, name) for name in _PLAIN}
         line |= {f"factor_{name}": _scalar(value) for name, value in row.factors.items()}
         line |= {f"metric_{name}": value for name, value in row.metrics.items()}
         line |= {f"spent_{name}": sum(spent.get(name, 0) for spent in row.spent.values()) for name in _SPENT}
