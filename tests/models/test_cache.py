@@ -153,7 +153,10 @@ def test_the_answer_stored_first_counts(cache: CallCache) -> None:
     assert (reply.text, reply.billed) == ("rival's", True)
 
 
-@pytest.mark.parametrize("junk", [b"not a database at all" * 99, b"SQLite format 3\x00" + b"\xff" * 5000])
+MARKED = b"\x00" * 68 + (0x706C616E).to_bytes(4, "big") + b"\xff" * 5000
+
+
+@pytest.mark.parametrize("junk", [MARKED, b"SQLite format 3\x00" + b"\xff" * 5000])
 def test_a_damaged_file_is_set_aside(tmp_path: Path, junk: bytes, caplog: pytest.LogCaptureFixture) -> None:
     path = tmp_path / "calls.sqlite"
     path.write_bytes(junk)
@@ -165,6 +168,15 @@ def test_a_damaged_file_is_set_aside(tmp_path: Path, junk: bytes, caplog: pytest
     path.write_bytes(junk)
     CallCache(path).close()
     assert (tmp_path / "calls.sqlite.damaged-2").exists()
+
+
+@pytest.mark.parametrize("content", [b"# Notes\n", b"My thesis, chapter one. " * 99])
+def test_a_file_that_is_no_database_is_refused_and_left_as_it_is(tmp_path: Path, content: bytes) -> None:
+    path = tmp_path / "thesis.txt"
+    path.write_bytes(content)
+    with pytest.raises(StorageError, match=r"thesis\.txt is not a call cache — .*--cache"):
+        CallCache(path)
+    assert folder_of(tmp_path) == {"thesis.txt": content}
 
 
 def test_a_changed_row_is_damage_and_the_others_are_carried_over(

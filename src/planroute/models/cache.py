@@ -3,8 +3,8 @@
 A question is looked up by its identity and the stored question is compared with it: a mismatch raises, and is never
 answered. Every row has a checksum. A file that cannot be read, or a row whose checksum is wrong, is damage: the file
 is set aside as ``NAME.damaged-N``, a warning is logged (logger ``planroute.models``), the rows that are still whole
-are carried over into a new file, and the run goes on. An error of another kind is no damage, and another program's
-database is refused and left as it is.
+are carried over into a new file, and the run goes on. An error of another kind is no damage; another program's
+database, or a file that is no database, is refused and left as it is.
 """
 
 import asyncio
@@ -26,6 +26,9 @@ from planroute.protocols import Model
 VERSION: Final = 1
 APPLICATION: Final = 0x706C616E
 """What marks a new file as planroute's in its header."""
+HEADER: Final = b"SQLite format 3\x00"
+APPLICATION_AT: Final = 68
+"""Where a header has the application's mark, in bytes (SQLite file format, 1.3)."""
 BUSY_S: Final = 30.0
 """How long to wait for another process that writes, in seconds."""
 
@@ -139,6 +142,8 @@ class CallCache:
 
     def _set_aside(self, damage: Exception) -> None:
         self.close()
+        if not _was_a_database(self.path):
+            raise StorageError(f"{self.path} is not a call cache", hint="name another file with --cache")
         aside = next(
             p for n in itertools.count(1) if not (p := self.path.with_name(f"{self.path.name}.damaged-{n}")).exists()
         )
@@ -153,6 +158,13 @@ class CallCache:
         _LOG.warning(
             "call cache %s is damaged (%s): kept as %s, %d calls carried over", self.path, damage, aside.name, kept
         )
+
+
+def _was_a_database(path: Path) -> bool:
+    """Whether the head of ``path`` is that of an SQLite file or has planroute's mark, however damaged the rest is."""
+    with path.open("rb") as file:
+        head = file.read(APPLICATION_AT + 4)
+    return head.startswith(HEADER) or head[APPLICATION_AT:] == APPLICATION.to_bytes(4, "big")
 
 
 def _connect(path: Path) -> sqlite3.Connection:
