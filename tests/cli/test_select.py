@@ -1,11 +1,9 @@
 """``planroute select``: the table and its verdict, the JSON, and every wrong input in one line."""
 
 import json
-import sys
 
 import pytest
 
-from planroute.cli import main
 from tests.selection.banks import bank, late_at_four, rows, scattered, search_best
 
 MODES = ["PREDEFINED", "SEQUENTIAL", "HIERARCHICAL", "SEARCH"]
@@ -16,20 +14,6 @@ def folder(tmp_path_factory):
     path = tmp_path_factory.mktemp("bank")
     rows(search_best, late_at_four).to_parquet(path / "rows.parquet")
     return path
-
-
-@pytest.fixture
-def planroute(monkeypatch, capsys):
-    """Run the program in this process; exit status, standard output, standard error."""
-
-    def run(*arguments):
-        monkeypatch.setattr(sys, "argv", ["planroute", *map(str, arguments)])
-        with pytest.raises(SystemExit) as ended:
-            main()
-        shown = capsys.readouterr()
-        return ended.value.code, shown.out, shown.err
-
-    return run
 
 
 def test_json_has_each_selector_at_the_top(planroute, folder):

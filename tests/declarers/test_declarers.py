@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from planroute.ask import wanted
 from planroute.calls import Sampling
 from planroute.declaration import Clip, Replanning, forced
-from planroute.declarers import Fixed, Hybrid, Natural
+from planroute.declarers import Bounded, Fixed, Hybrid, Natural
 from planroute.declarers.hybrid import SHIFT_LIMIT, Advice, base_scores, probabilities
 from planroute.declarers.natural import Policy, policy_schema
 from planroute.domains.grid import GridDomain, GridFields, make_scenario
@@ -49,6 +49,18 @@ def declare(declarer, model=None, seed=7, domain=GRID):
         return await declarer.declare(domain, task, world.state(), context)
 
     return asyncio.run(run()), context
+
+
+# Bounded
+
+
+def test_a_comparison_s_limit_of_candidates_holds_for_whoever_declares():
+    answer = json.dumps(VALID | {"branching": 4})
+    declared, _ = declare(Bounded(Natural(), 2), Answering(answer))
+    assert (declared.branching, declared.clips) == (2, (Clip("branching", 4, 2),))
+    free, _ = declare(Bounded(Natural(), 4), Answering(answer))
+    assert (free.branching, free.clips) == (4, ())
+    assert Bounded(Natural(), 2).name == "natural"
 
 
 # Fixed

@@ -5,7 +5,7 @@ the domain. ``text_command`` makes the command of it.
 """
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -84,10 +84,13 @@ def _options(
     """Only its signature is used: the options that all text domains share."""
 
 
-def text_command(name: str, load: "Callable[..., Domain]", words: Words) -> Callable[..., None]:
+def text_command(
+    name: str, load: "Callable[..., Domain]", words: Words, defaults: Mapping[str, Any] | None = None
+) -> Callable[..., None]:
     """Return the command that compares conditions on the domain of ``load``; its help is the docstring of ``load``.
 
-    Its options are ``--model``, then those of ``load`` (all but its first parameter), then the shared ones.
+    Its options are ``--model``, then those of ``load`` (all but its first parameter), then the shared ones, of which
+    some may have ``defaults`` of the domain's own.
     """
     own = list(inspect.signature(load).parameters.values())[1:]
     model, *shared = inspect.signature(_options).parameters.values()
@@ -95,6 +98,8 @@ def text_command(name: str, load: "Callable[..., Domain]", words: Words) -> Call
     shared = [
         each.replace(annotation=Annotated[int | None, first]) if each.name == "first" else each for each in shared
     ]
+
+    shared = [each.replace(default=(defaults or {}).get(each.name, each.default)) for each in shared]
 
     def command(**given: Any) -> None:
         mine = {each.name: given.pop(each.name) for each in own}
@@ -143,6 +148,8 @@ def compare_text(
     from planroute.calls import GenerationProfile
     from planroute.cli.setting import declarer_from, opened_model, progress, run
     from planroute.cli.show import exit_on_failures, print_json, print_success
+    from planroute.declaration import DEFAULT_BRANCHING
+    from planroute.declarers import Bounded
     from planroute.domains.text import Limits
     from planroute.errors import InputError
     from planroute.evaluation.judges import RubricJudge
@@ -166,6 +173,8 @@ def compare_text(
             f"every {words.task} is a demonstration in {demonstrations}", hint=f"name more with {words.source}"
         )
     who = declarer_from(declarer, mode, sampling, has_model=True, shots=shots)
+    if candidates < DEFAULT_BRANCHING:
+        who = Bounded(who, candidates)
     config: dict[str, Any] = {
         "command": f"compare {name}",
         "seeds": seed_list,
@@ -181,7 +190,7 @@ def compare_text(
     }
     with ExitStack() as opened:
         backbone = opened.enter_context(opened_model(model, base_url, cache, no_cache))
-        judge = opened.enter_context(opened_model(judge_model, base_url, cache, no_cache))
+        judge = opened.enter_context(opened_model(judge_model, base_url, cache, no_cache)) if judge_model else None
         cells = comparison_cells(
             tasks,
             seed_list,
