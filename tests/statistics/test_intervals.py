@@ -182,6 +182,13 @@ def test_order_of_rows_does_not_matter(interval, values, random):
     assert ends(found) == pytest.approx(ends(interval(values)), abs=1e-12)
 
 
+def test_order_within_a_cluster_changes_no_bit():
+    values, tasks = stream(0, "sample").normal(size=40) * 1e3, np.arange(40) // 8
+    for k in range(5):
+        order = stream(k, "order").permutation(40)
+        assert cluster_bootstrap(values[order], tasks[order], name="x") == cluster_bootstrap(values, tasks, name="x")
+
+
 @FEW
 @given(st.integers(1, 60).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n))))
 def test_wilson_holds_the_share_and_mirrors(trial):
