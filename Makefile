@@ -25,10 +25,10 @@ export PLANROUTE_DATA ?= $(abspath ../shared/data)
 endif
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-slow lint bench docs lock clean
+.PHONY: help setup demo test test-slow lint bench docs reproduction lock clean
 
 help:  ## Show this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 setup: $(STAMP)  ## Build .venv with everything in it
 
@@ -62,6 +62,10 @@ bench: $(STAMP)  ## Run the benchmarks
 	@set -e; for file in benchmarks/*.py; do \
 		[ -e "$$file" ] || continue; echo "== $$file"; $(BIN)/python "$$file"; \
 	done
+
+reproduction: $(STAMP)  ## Run E1 to E7 and make the tables of docs/reproduction.md anew
+	$(BIN)/planroute experiment E1 E2 E3 E4 E5 E6 E7 --out runs/reproduction
+	$(BIN)/python docs/reproduction.py runs/reproduction
 
 lock: $(STAMP)  ## Resolve requirements.lock anew from pyproject.toml
 	UV_CUSTOM_COMPILE_COMMAND='make lock' $(BIN)/uv pip compile --quiet --upgrade --universal --python-version 3.11 \

@@ -54,7 +54,7 @@ def experiment(
     states: Annotated[int | None, typer.Option(help="Most states of an interface study: a slice.", min=1)] = None,
     draws: Annotated[int | None, typer.Option(help="Draws per state of an interface study: a slice.", min=1)] = None,
     fresh_triples: Annotated[
-        int | None, typer.Option(help="Newly drawn seed triples of E7. Default: the experiment's own.", min=0)
+        int | None, typer.Option(help="Newly drawn seeds of E1 to E7, in triples; 0 for none. Default: theirs.", min=0)
     ] = None,
     workers: Annotated[int, typer.Option(help="Worker processes for episodes without a model.", min=1)] = 2,
     concurrency: Annotated[int, typer.Option(help="Most episodes at once with a model.", min=1)] = 8,
