@@ -11,7 +11,7 @@ ONE = ("compare", "alfworld", "--tasks", 1, "--seeds", 7, "--steps", 1, "--steps
 def test_a_cache_needs_no_judge_of_its_own(planroute, tmp_path, judge):
     cache = tmp_path / "calls.sqlite"
     model = ("--model", "scripted/slip=0", "--cache", cache, "--base-url", "http://127.0.0.1:9/v1")
-    status, shown, told = planroute(*ONE, *model, *judge, "--conditions", "FLAT_REACT")
+    _, shown, told = planroute(*ONE, *model, *judge, "--conditions", "FLAT_REACT")
     assert "go with --model" not in told
     assert "FLAT_REACT" in json.loads(shown)["conditions"], told
 

@@ -2,15 +2,17 @@
 
 import io
 import json
+import os
 import zipfile
 from collections import Counter
+from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from planroute.errors import InputError
-from planroute.importers import FORMATS, detect, read, read_file
+from planroute.importers import FORMATS, detect, files, read, read_file
 from planroute.importers.prose import listed_plans, thought_plan
 from planroute.plan import Logic, PlanUnit
 
@@ -147,6 +149,10 @@ def test_adapt_without_a_tree_declares_in_its_first_thought():
         ("nonsense", "not an entry"),
         ("['a', 'b' at depth 2 and logic AND", "not an entry"),
         ("[a] at depth 2 and logic OR", "not a list"),
+        ("['a'] at depth 0 and logic AND", "not an entry"),
+        ("[{[]: 1}] at depth 2 and logic AND", "not a list"),
+        ("[1] at depth 2 and logic AND", "not a list"),
+        (f"[0x{'f' * 6000}] at depth 2 and logic AND", "not a list"),
         ("Take a pen at depth 2, success: True", "never planned"),
     ],
 )
@@ -176,6 +182,25 @@ def test_knowagent_lines():
     assert [(found.id, found.success) for found in read(rows, "x")] == [("game#1", True), ("game#3", False)]
     with pytest.raises(InputError, match="line 2"):
         read(data(KNOWAGENT) + b"\n{", "x")
+
+
+def test_a_row_ends_at_the_end_of_its_line_only():
+    row = json.dumps(KNOWAGENT | {"name": "a\u2028b"}, ensure_ascii=False)
+    assert [found.id for found in read(f"{row}\r\n{row}\n".encode(), "x")] == ["a\u2028b#1", "a\u2028b#2"]
+
+
+@pytest.mark.parametrize(("told", "success"), [(True, True), (0, False), (1.0, True), (None, None)])
+def test_a_judgement_is_true_or_false_or_not_known(told, success):
+    assert read(data({"kind": {"game": GAME | {"reward": told}}}), "x")[0].success is success
+    assert read(data(KNOWAGENT | {"result": told}), "x")[0].success is success
+
+
+@pytest.mark.parametrize("told", ["yes", 0.5, 2, [True]])
+def test_any_other_judgement_is_refused(told):
+    with pytest.raises(InputError, match="x: game: reward is neither true nor false"):
+        read(data({"kind": {"game": GAME | {"reward": told}}}), "x")
+    with pytest.raises(InputError, match="x: line 1: result is neither true nor false"):
+        read(data(KNOWAGENT | {"result": told}), "x")
 
 
 @pytest.mark.parametrize("document", [MINI, MESSAGES])
@@ -241,8 +266,8 @@ def test_only_a_plain_verdict_is_success(scores, success):
         (b"PK\x03\x04 no zip", "damaged log"),
         (evalfile(other=1), "neither samples nor a header"),
         (evalfile(header=INSPECT, samples__1=SAMPLE)[:-30], "damaged log"),
-        (data({"schema": 99, "events": []}), "schema version 99"),
-        (data({"schema": 1, "events": [{"kind": "no such"}]}), "not a readable trace"),
+        (data({"schema": 99, "events": []}), "^some file: trace has schema version 99"),
+        (data({"schema": 1, "events": [{"kind": "no such"}]}), "^some file: not a readable trace"),
         (data({"messages": 3, "info": {}}), "not a list"),
         (data({"messages": [3], "info": {}}), "not an object"),
         (data({"version": 2, "status": "x", "eval": {}, "samples": [SAMPLE | {"messages": {}}]}), "not a list"),
@@ -254,6 +279,38 @@ def test_what_cannot_be_read_is_one_clear_line(content, why):
     with pytest.raises(InputError, match=why) as error:
         read(content, "some file")
     assert "\n" not in str(error.value)
+
+
+def test_only_regular_files_are_read(tmp_path):
+    for path in ("/dev/zero", tmp_path):
+        with pytest.raises(InputError, match="is not a file"):
+            read_file(Path(path))
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(InputError, match="pipe is not a file"):
+        read_file(tmp_path / "pipe")
+    (tmp_path / "link").symlink_to("/dev/zero")
+    with pytest.raises(InputError, match="link is not a file"):
+        read_file(tmp_path / "link")
+
+
+def test_what_is_too_large_is_not_read(tmp_path, monkeypatch):
+    monkeypatch.setattr(files, "LARGEST", 1 << 20)
+    with (tmp_path / "log.json").open("wb") as sparse:
+        sparse.truncate(1 << 32)
+    with pytest.raises(InputError, match=r"log\.json is larger than 1 MB, the most that is read"):
+        read_file(tmp_path / "log.json")
+    (tmp_path / "log.eval").write_bytes(evalfile(header=INSPECT, samples__1=SAMPLE | {"x": " " * (1 << 20)}))
+    with pytest.raises(InputError, match=r"log\.eval: samples/1\.json is larger than 1 MB"):
+        read_file(tmp_path / "log.eval")
+
+
+@pytest.mark.filterwarnings("ignore:Duplicate name")
+def test_an_archive_with_two_entries_of_one_name_is_refused():
+    buffer = io.BytesIO(evalfile(header=INSPECT, samples__1=SAMPLE))
+    with zipfile.ZipFile(buffer, "a") as archive:
+        archive.writestr("samples/1.json", "{}")
+    with pytest.raises(InputError, match=r"x holds samples/1\.json 2 times"):
+        read(buffer.getvalue(), "x")
 
 
 def test_a_format_can_be_forced():

@@ -117,7 +117,7 @@ def test_more_than_an_entry_declares_is_not_unpacked(method):
 
 
 def test_a_log_that_declares_too_much_is_refused(monkeypatch):
-    monkeypatch.setattr(inspect_logs, "MOST_BYTES", 3 << 20)
+    monkeypatch.setattr(inspect_logs, "LARGEST_ARCHIVE", 3 << 20)
     assert read(packed(), "log.eval")
     with pytest.raises(InputError, match=r"log\.eval unpacks to more than 3 MB"):
         read(packed(more=" " * (3 << 20)), "log.eval")

@@ -7,13 +7,12 @@ from pathlib import Path
 from typing import Any
 
 from planroute.errors import InputError
+from planroute.importers.files import ZIP, largest, read_bytes, refuse_large
 from planroute.importers.games import adapt, knowagent
 from planroute.importers.inspect_logs import inspect_json, inspect_zip
 from planroute.importers.own import own_cell, own_trace
 from planroute.importers.swe import mini_swe_agent, swe_agent, verdict_of
 from planroute.importers.trajectory import Trajectory
-
-ZIP = b"PK\x03\x04"
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,10 +71,13 @@ def detect(data: bytes, name: str) -> str:
 
 def read(data: bytes, name: str, form: str | None = None) -> list[Trajectory]:
     """Read the trajectories in ``data``; ``name`` stands in messages. Raises ``InputError``, and nothing else."""
+    refuse_large(len(data), name, largest(data))
     try:
         return _read(data, name, form or detect(data, name))
     except RecursionError:
         raise InputError(f"{name} is nested too deeply to be a trajectory") from None
+    except MemoryError:
+        raise InputError(f"{name} holds more than fits into memory") from None
 
 
 def _read(data: bytes, name: str, form: str) -> list[Trajectory]:
@@ -98,16 +100,14 @@ def _read(data: bytes, name: str, form: str) -> list[Trajectory]:
 
 def read_file(path: Path, form: str | None = None) -> list[Trajectory]:
     """Read ``path``; a report of SWE-bench beside a trajectory gives its verdict."""
-    try:
-        data = path.read_bytes()
-    except OSError as error:
-        raise InputError(f"{path}: {error.strerror or error}") from None
-    found = read(data, path.name, form)
+    found = read(read_bytes(path), path.name, form)
     report = path.with_name(path.name.removesuffix(".traj.json").removesuffix(".traj") + ".report.json")
     if len(found) == 1 and found[0].success is None and report != path and report.is_file():
         try:
-            verdict = verdict_of(json.loads(report.read_text("utf-8")), report.name)
-        except (OSError, ValueError, RecursionError) as error:
+            data = read_bytes(report)
+            refuse_large(len(data), report.name)
+            verdict = verdict_of(json.loads(data.decode("utf-8")), report.name)
+        except (ValueError, RecursionError) as error:
             raise InputError(f"{report}: {error}") from None
         return [replace(found[0], success=verdict)]
     return found
@@ -123,7 +123,7 @@ def _decoded(data: bytes, name: str) -> str:
 
 
 def _rows(text: str) -> bool:
-    line = next((line for line in text.splitlines() if line.strip()), "")
+    line = next((line for line in text.split("\n") if line.strip()), "")
     try:
         return _has("name", "result", "traj")(json.loads(line))
     except (ValueError, RecursionError):

@@ -3,13 +3,14 @@
 import ast
 import json
 import re
+import warnings
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from planroute.errors import InputError
 from planroute.importers.prose import thought_plan
-from planroute.importers.trajectory import Action, DeclaredPlan, Trajectory, excerpt, mapping, sequence
+from planroute.importers.trajectory import Action, DeclaredPlan, Trajectory, excerpt, mapping, sequence, verdict
 from planroute.plan import Logic, PlanUnit
 
 _TASK = re.compile(r"your task is to:\s*(?P<task>.*)", re.IGNORECASE)
@@ -33,7 +34,7 @@ def adapt(document: Any, name: str) -> list[Trajectory]:
 def _adapt_episode(game: str, episode: Mapping[str, Any], name: str) -> Trajectory:
     try:
         problem, trace, entries = str(episode["problem"]), str(episode["trace"]), sequence(episode["plans"], "plans")
-        reward = episode["reward"]
+        reward = verdict(episode["reward"], f"{name}: {game}: reward")
     except KeyError as error:
         raise InputError(f"{name}: {game}: {error} is missing") from None
     turns = list(_turns(trace))
@@ -41,19 +42,23 @@ def _adapt_episode(game: str, episode: Mapping[str, Any], name: str) -> Trajecto
     if not root.children:
         root = _first_thoughts(turns) or root
     return Trajectory(
-        game, "adapt", _task(problem), (DeclaredPlan(root),), _actions(turns), success=reward is True, claims=claims
+        game, "adapt", _task(problem), (DeclaredPlan(root),), _actions(turns), success=reward, claims=claims
     )
 
 
 def knowagent(lines: str, name: str) -> list[Trajectory]:
     """Read KnowAgent's rows ``{name, result, traj}``: the first thoughts are the plan."""
     found = []
-    for number, line in enumerate(lines.splitlines(), 1):
+    for number, line in enumerate(lines.split("\n"), 1):
         if not line.strip():
             continue
         try:
             row = mapping(json.loads(line), f"{name}: line {number}")
-            text, game, result = str(row["traj"]), str(row["name"]), row["result"]
+            text, game, result = (
+                str(row["traj"]),
+                str(row["name"]),
+                verdict(row["result"], f"{name}: line {number}: result"),
+            )
         except (ValueError, KeyError, RecursionError) as error:
             raise InputError(f"{name}: line {number} is no row of KnowAgent: {error!r}") from None
         turns = list(_turns(text.partition("Your task is to:")[2].partition("\n")[2]))
@@ -65,7 +70,7 @@ def knowagent(lines: str, name: str) -> list[Trajectory]:
                 _task(text),
                 (DeclaredPlan(plan),) if plan else (),
                 _actions(turns),
-                success=result is True,
+                success=result,
             )
         )
     return found
@@ -130,15 +135,14 @@ def _tree(entries: list[str], where: str) -> tuple[PlanUnit, dict[str, bool]]:
     claims: dict[str, bool] = {}
     for entry in entries:
         split, tried = _SPLIT.match(entry), _TRIED.match(entry)
-        if split and path:
+        if split and path and int(split["depth"]) > 1:
             parent = path[min(int(split["depth"]) - 2, len(path) - 1)]
-            try:
-                units = sequence(ast.literal_eval(split["units"]), "units")
-            except (ValueError, SyntaxError, MemoryError, RecursionError):
-                raise InputError(f"{where}: not a list of units: {entry[:80]}") from None
+            units = _texts(split["units"])
+            if units is None:
+                raise InputError(f"{where}: not a list of units: {entry[:80]}")
             parent.logic = Logic(split["logic"])
             prefix = "" if parent is path[0] else f"{parent.id}."
-            parent.children = [_Node(f"{prefix}{n}", str(text)) for n, text in enumerate(units, 1)]
+            parent.children = [_Node(f"{prefix}{n}", text) for n, text in enumerate(units, 1)]
         elif tried and not path:
             path = [_Node("plan", tried["text"])]
             claims["plan"] = tried["claim"] == "True"
@@ -154,3 +158,13 @@ def _tree(entries: list[str], where: str) -> tuple[PlanUnit, dict[str, bool]]:
     if not path:
         raise InputError(f"{where}: no plan")
     return path[0].frozen(), claims
+
+
+def _texts(written: str) -> list[str] | None:
+    """Read a Python list of texts; ``None`` where it is anything else."""
+    try:
+        with warnings.catch_warnings(action="ignore"):
+            units = ast.literal_eval(written)
+    except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
+        return None
+    return units if isinstance(units, list) and all(isinstance(unit, str) for unit in units) else None

@@ -4,10 +4,12 @@ import io
 import json
 import zipfile
 import zlib
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from planroute.errors import InputError
+from planroute.importers.files import LARGEST_ARCHIVE, refuse_large
 from planroute.importers.packed import unpacked
 from planroute.importers.prose import listed_plans
 from planroute.importers.trajectory import (
@@ -21,7 +23,6 @@ from planroute.importers.trajectory import (
     text_of,
 )
 
-MOST_BYTES = 512 * 1024 * 1024
 _RIGHT = {"C": True, "I": False, 1: True, 0: False}
 
 
@@ -38,18 +39,23 @@ def inspect_zip(data: bytes, name: str) -> list[Trajectory]:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             names = archive.namelist()
             entries = sorted((n for n in names if n.startswith("samples/") and n.endswith(".json")), key=_by_number)
-            if sum(info.file_size for info in archive.infolist()) > MOST_BYTES:
-                raise InputError(f"{name} unpacks to more than {MOST_BYTES >> 20} MB")
+            if sum(info.file_size for info in archive.infolist()) > LARGEST_ARCHIVE:
+                raise InputError(f"{name} unpacks to more than {LARGEST_ARCHIVE >> 20} MB")
+            for entry, count in Counter(names).items():
+                if count > 1:
+                    raise InputError(f"{name} holds {entry} {count} times")
+                refuse_large(archive.getinfo(entry).file_size, f"{name}: {entry}")
             header = json.loads(unpacked(archive, data, "header.json")) if "header.json" in names else {}
             if not entries and not header:
                 raise InputError(f"{name} is a zip, but not a log of Inspect: it has neither samples nor a header")
-            samples = [json.loads(unpacked(archive, data, entry)) for entry in entries]
+            samples = (json.loads(unpacked(archive, data, entry)) for entry in entries)
+            model = _model(header, name)
+            return [_sample(mapping(sample, f"{name}: sample"), name, model) for sample in samples]
     except ImportError:
         hint = "install `backports.zstd`, or make it JSON: `inspect log convert --to json`"
         raise InputError(f"{name} is packed with Zstandard, and nothing here unpacks it", hint=hint) from None
     except (zipfile.BadZipFile, zlib.error, ValueError, EOFError, RuntimeError) as error:
         raise InputError(f"{name} is a damaged log of Inspect: {error}") from None
-    return [_sample(mapping(sample, f"{name}: sample"), name, _model(header, name)) for sample in samples]
 
 
 def _by_number(entry: str) -> tuple[int, str]:

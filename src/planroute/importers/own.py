@@ -128,7 +128,7 @@ class _Reader:
 
 def own_trace(document: Any, name: str) -> list[Trajectory]:
     """Read a trace that planroute wrote: ``{schema, events}``."""
-    return [from_trace(Trace.from_json(json.dumps(document)), name)]
+    return [from_trace(_trace(document, name), name)]
 
 
 def own_cell(document: Any, name: str) -> list[Trajectory]:
@@ -140,8 +140,15 @@ def own_cell(document: Any, name: str) -> list[Trajectory]:
         raise InputError(f"{name}: row: success is neither true nor false")
     identity = "/".join(str(row[key]) for key in ("domain", "task", "condition", "seed") if key in row) or name
     failure = row.get("failure")
-    trace = Trace.from_json(json.dumps(cell["trace"]))
+    trace = _trace(cell["trace"], name)
     return [from_trace(trace, identity, success=success, failure=_told(failure))]
+
+
+def _trace(document: Any, name: str) -> Trace:
+    try:
+        return Trace.from_json(json.dumps(document))
+    except InputError as error:
+        raise InputError(f"{name}: {error.message}", hint=error.hint) from None
 
 
 def _told(failure: object) -> str:

@@ -96,6 +96,15 @@ def sequence(value: Any, what: str) -> Sequence[Any]:
     return value
 
 
+def verdict(value: Any, what: str) -> bool | None:
+    """Return a judgement that is true, false, 1, 0 or not known. Raises ``InputError`` for anything else."""
+    if value is None or isinstance(value, bool):
+        return value
+    if isinstance(value, int | float) and value in (0, 1):
+        return bool(value)
+    raise InputError(f"{what} is neither true nor false")
+
+
 def text_of(value: Any) -> str:
     """The text of a message's content: a string, or the text parts of a list of parts."""
     if isinstance(value, str):
