@@ -8,7 +8,8 @@ import pytest
 from typer.testing import CliRunner
 
 from planroute.cli.app import app
-from planroute.cli.judge import UNKNOWN, read_cases, same_model, written
+from planroute.cli.cases import UNKNOWN, read_cases, written
+from planroute.cli.judge import same_model
 from planroute.declarers import Fixed
 from planroute.episode import Conditions
 from planroute.errors import FaultyInput, InputError, ReplyError
@@ -350,3 +351,35 @@ def test_what_is_printed_holds_no_control_characters(tmp_path, asked):
         done = run(str(path), "--model", "scripted/remembering=1", *arguments)
         assert done.exit_code == 0
         assert not set(done.stdout) & {"\x1b", "\x07"}
+
+
+def test_a_task_that_is_no_text_has_no_goal(run_folder, asked, tmp_path):
+    stored = json.loads((run_folder / "cells" / "vault-SEARCH-7.json").read_text())
+    stored["row"]["task"] = [{}]
+    (tmp_path / "cells").mkdir()
+    (tmp_path / "cells" / "odd.json").write_text(json.dumps(stored))
+    told(str(tmp_path / "cells" / "odd.json"), "--model", "scripted/remembering=1")
+    assert shown(asked[0])["goal"] == UNKNOWN
+
+
+def test_a_damaged_manifest_asks_for_a_goal(run_folder, asked, tmp_path):
+    (tmp_path / "cells").mkdir()
+    file = tmp_path / "cells" / "vault-SEARCH-7.json"
+    file.write_bytes((run_folder / "cells" / file.name).read_bytes())
+    (tmp_path / "manifest.json").write_text("{")
+    done = run(str(file), "--model", "scripted/remembering=1", "--json")
+    (fault,) = json.loads(done.stdout)["faults"]
+    assert fault.startswith(f"{file}: no goal: {tmp_path / 'manifest.json'} is damaged: ")
+    assert fault.endswith(" — name it with --goal")
+    told(str(file), "--goal", "win", "--model", "scripted/remembering=1")
+    assert shown(asked[0])["goal"] == "win"
+
+
+def test_a_writer_that_is_no_valid_text_is_shown_as_well_as_it_can_be(asked, tmp_path):
+    turn = {"role": "assistant", "content": "My plan:\n1. List \ud800\n2. Answer"}
+    sample = {"id": "\ud800", "input": "Guess \ud800", "messages": [turn]}
+    log = {"version": 2, "status": "success", "eval": {"model": "\ud800"}, "samples": [sample]}
+    path = tmp_path / "log.json"
+    path.write_text(json.dumps(log))
+    assert told(str(path), "--model", "scripted/remembering=1")["judged"][0]["score"] == 1
+    assert run(str(path), "--model", "scripted/remembering=1").exit_code == 0

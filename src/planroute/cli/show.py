@@ -28,13 +28,34 @@ COLUMNS: Sequence[tuple[str, str, int]] = (
 
 
 def print_json(value: Any) -> None:
-    """Print ``value`` as JSON with sorted keys: the same bytes for equal values."""
-    typer.echo(json.dumps(value, sort_keys=True, indent=1, ensure_ascii=False))
+    """Print ``value`` as JSON with sorted keys: the same bytes for equal values. What cannot be seen is escaped."""
+    lines = json.dumps(value, sort_keys=True, indent=1, ensure_ascii=False).split("\n")
+    typer.echo("\n".join(line if line.isprintable() else _escaped(line) for line in lines))
 
 
-def plain(text: str) -> str:
-    """Text on one line without control or format characters: what a model wrote must not steer a terminal."""
+def _escaped(line: str) -> str:
+    return "".join(sign if sign.isprintable() else json.dumps(sign)[1:-1] for sign in line)
+
+
+def plain(text: str, longest: int | None = None) -> str:
+    """Text on one line without control or format characters: what others wrote must not steer a terminal.
+
+    With ``longest``, runs of white space are one blank, and no more than so many characters are kept.
+    """
+    if longest is not None:
+        text = " ".join(text[: longest * 4].split())[:longest]
     return "".join(character if character.isprintable() else " " for character in text)
+
+
+def cleaned(value: Any, longest: int = 400) -> Any:
+    """Return ``value`` with every text in its mappings and lists made ``plain``."""
+    if isinstance(value, str):
+        return plain(value, longest)
+    if isinstance(value, Mapping):
+        return {name: cleaned(item, longest) for name, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [cleaned(item, longest) for item in value]
+    return value
 
 
 def exit_on_failures(rows: "Sequence[EpisodeRow]") -> None:
@@ -95,6 +116,9 @@ OWN_COLUMNS: Sequence[tuple[str, str, int]] = (
     ("tsr", "TSR", 3),
     ("element_accuracy", "element", 3),
     ("operation_f1", "op. F1", 3),
+    ("psr", "PSR", 3),
+    ("pass_to_pass", "kept", 3),
+    ("patched", "patched", 2),
 )
 """Measures of single domains; shown where a table has them."""
 

@@ -1,6 +1,5 @@
 """``planroute verify``: was a declared plan executed in its order? For trajectories of many formats."""
 
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -9,7 +8,7 @@ import typer
 from planroute.cli.options import Json
 
 if TYPE_CHECKING:
-    from planroute.evaluation.structure import Lexicon, Verdict
+    from planroute.evaluation.structure import Lexicon
     from planroute.importers import DeclaredPlan, Trajectory
 
 WIDEST = 100
@@ -33,7 +32,8 @@ def verify(
 
     A file that cannot be read does not stop the others; all such files are listed at the end.
     """
-    from planroute.cli.show import print_json
+    from planroute.cli.cases import say_empty
+    from planroute.cli.show import plain, print_json
     from planroute.errors import FaultyInput, InputError
     from planroute.evaluation.structure import lexicon as lexicon_named
 
@@ -45,12 +45,20 @@ def verify(
         if room == 0:
             break
         try:
-            for trajectory in _read(file, form)[:room]:
-                results.append(_result(file, trajectory, words))
-                if not json:
-                    _print(results[-1])
+            found = _read(file, form)
         except InputError as error:
-            faults.append(_plain(str(error), 400))
+            faults.append(plain(str(error), 400))
+            continue
+        if not found:
+            say_empty(file)
+        for trajectory in found[:room]:
+            try:
+                results.append(_result(file, trajectory, words))
+            except InputError as error:
+                faults.append(plain(f"{file}: {trajectory.id}: {error}", 400))
+                continue
+            if not json:
+                _print(results[-1])
     if json:
         print_json({"trajectories": results, "faults": faults})
     elif len(results) > 1:
@@ -60,27 +68,35 @@ def verify(
 
 
 def _read(file: str, form: str | None) -> "list[Trajectory]":
+    from planroute.cli.cases import content_of
     from planroute.importers import read, read_file
 
-    if file == "-":
-        return read(sys.stdin.buffer.read(), "standard input", form)
+    if file in ("", "-"):
+        return read(content_of(file), "standard input", form)
     return read_file(Path(file), form)
 
 
 def _result(file: str, trajectory: "Trajectory", words: "Lexicon | None") -> dict[str, Any]:
+    from planroute.cli.show import cleaned
+
     active = trajectory.plans[-1:] if trajectory.source == "planroute" else trajectory.plans
-    return {
-        "file": _plain(file, 400),
-        "id": _plain(trajectory.id, 400),
-        "source": trajectory.source,
-        "success": trajectory.success,
-        "failure": _plain(trajectory.failure, 400),
-        "actions": len(trajectory.actions),
-        "plans": [_plan_result(trajectory, plan, words) for plan in active],
-    }
+    told: dict[str, Any] = cleaned(
+        {
+            "file": file,
+            "id": trajectory.id,
+            "source": trajectory.source,
+            "success": trajectory.success,
+            "failure": trajectory.failure,
+            "actions": len(trajectory.actions),
+            "plans": [_plan_result(trajectory, plan, words) for plan in active],
+        }
+    )
+    return told
 
 
 def _plan_result(trajectory: "Trajectory", plan: "DeclaredPlan", words: "Lexicon | None") -> dict[str, Any]:
+    from dataclasses import asdict
+
     from planroute.evaluation.structure import Status, verify_dispatched
 
     since = 0 if trajectory.source == "planroute" else plan.before
@@ -90,21 +106,12 @@ def _plan_result(trajectory: "Trajectory", plan: "DeclaredPlan", words: "Lexicon
     refuted = sorted(unit for unit, claim in trajectory.claims.items() if claim and done.get(unit) is False)
     return {
         "kind": "instructed" if plan.instructed else "declared",
-        "text": _plain(plan.root.text, 400),
+        "text": plan.root.text,
         "since_action": since,
         "claims_without_evidence": refuted,
-        **_verdict(verdict),
+        **asdict(verdict),
+        "adherence": verdict.adherence,
     }
-
-
-def _verdict(verdict: "Verdict") -> dict[str, Any]:
-    from dataclasses import asdict
-
-    told = asdict(verdict)
-    for unit in told["units"]:
-        unit["text"] = _plain(unit["text"], 400)
-    told["adherence"] = verdict.adherence
-    return told
 
 
 def _print(result: dict[str, Any]) -> None:
@@ -139,11 +146,3 @@ def _print_sum(results: list[dict[str, Any]]) -> None:
     kept = sum(plan["order_preserved"] is True for plan in plans)
     open_ = sum(plan["order_preserved"] is None for plan in plans)
     typer.echo(f"{len(results)} trajectories; {len(plans)} plans matched: {kept} preserved, {open_} undecided")
-
-
-def _plain(text: str, longest: int) -> str:
-    """Untrusted text on one line, without control, format or private characters."""
-    import unicodedata
-
-    cut = " ".join(text[: longest * 4].split())[:longest]
-    return "".join(sign for sign in cut if not unicodedata.category(sign).startswith("C"))

@@ -7,6 +7,7 @@ import pytest
 from typer.testing import CliRunner
 
 from planroute.cli.app import app
+from planroute.cli.show import print_json
 from planroute.errors import FaultyInput, InputError
 from planroute.plan import Plan, PlanUnit
 from planroute.trace import Acted, Dispatched, Planned, Trace
@@ -126,3 +127,61 @@ def test_the_real_files(data_dir):
         "scikit-learn__scikit-learn-26194": [False, True],
         "sympy__sympy-24539": [False, True],
     }
+
+
+EVIL = "a\x1b]0;owned\x07b\r\x9b31m\u202ec\nd"
+
+
+def log(model, samples=1):
+    turn = {"role": "assistant", "content": "My plan:\n1. List it\n2. Answer"}
+    sample = {"id": 1, "epoch": 1, "input": "Guess", "messages": [turn], "scores": {}}
+    return {"version": 2, "status": "success", "eval": {"model": model}, "samples": [sample] * samples}
+
+
+def own(unit):
+    plan = Plan((PlanUnit(unit, f"go {unit}"), PlanUnit("2", "take the key")))
+    trace = Trace([Dispatched(unit, "PLAN_REACT", ""), Planned(plan), Acted("look")])
+    return json.loads(trace.to_json())
+
+
+@pytest.mark.parametrize("document", [log(EVIL), own(EVIL), log("\ud800")])
+def test_what_stands_in_files_does_not_steer_a_terminal(document, tmp_path):
+    path = tmp_path / "log.json"
+    path.write_text(json.dumps(document))
+    for form in ((), ("--json",)):
+        done = run(str(path), *form)
+        assert done.exit_code == 0, done.exception
+        assert all(line.isprintable() for line in done.stdout.split("\n"))
+
+
+def test_json_escapes_what_cannot_be_seen_and_nothing_else(capsys):
+    value = {"é": "漢 \x9b\u202e\ud800 \U0001f600\n"}
+    print_json(value)
+    shown = capsys.readouterr().out
+    assert shown == '{\n "é": "漢 \\u009b\\u202e\\ud800 \U0001f600\\n"\n}\n'
+    assert json.loads(shown) == value
+
+
+def test_a_plan_that_is_too_long_does_not_hide_the_others_of_its_file(tmp_path):
+    many = "['Take a mug'" + ", 'Take a mug'" * 300 + "]"
+    long = GAME | {"plans": [GAME["plans"][0], f"{many} at depth 2 and logic AND"]}
+    path = tmp_path / "adapt.json"
+    path.write_text(json.dumps({"pick": {"first": GAME, "long": long, "last": GAME}}))
+    done = run(str(path), "--json")
+    told = json.loads(done.stdout)
+    assert [one["id"] for one in told["trajectories"]] == ["first", "last"]
+    assert told["faults"] == [f"{path}: long: a plan of 301 units: the verifier reads at most 300"]
+    assert isinstance(done.exception, FaultyInput)
+
+
+def test_a_log_without_trajectories_says_so(adapt, tmp_path):
+    path = tmp_path / "empty.json"
+    path.write_text(json.dumps(log("m", samples=0)))
+    done = run(str(path), adapt)
+    assert (done.exit_code, done.stderr) == (0, f"planroute: no trajectories in {path}\n")
+    assert "3 trajectories" in done.stdout
+
+
+def test_an_empty_name_is_told():
+    done = run("", "--json")
+    assert json.loads(done.stdout)["faults"] == ["an empty name is not a file"]
