@@ -65,7 +65,7 @@ def sweep(result: Result, *, x: str, panels: Sequence[Mapping[str, str]], label:
         return None
     figure, axes = side_by_side(len(wanted))
     for ax, panel in zip(axes, wanted, strict=True):
-        for name, table in conditions.items():
+        for nth, (name, table) in enumerate(conditions.items()):
             points = sorted((_level(task, x), level) for task, level in table["levels"].items())
             values = [_of(level, panel) for _, level in points]
             places = [place for place, _ in points]
@@ -73,14 +73,14 @@ def sweep(result: Result, *, x: str, panels: Sequence[Mapping[str, str]], label:
             ax.plot(
                 [a for a, _ in known],
                 [b for _, b in known],
-                color=colour(name),
-                marker=MARKERS.get(name, "v"),
+                color=colour(name, nth),
+                marker=MARKERS.get(name, "vPX*"[nth % 4]),
                 label=tag(name),
             )
             for place, value, (_, level) in zip(places, values, points, strict=True):
                 bar = error(value, level["intervals"].get(panel.get("y", "")))
                 if bar and value is not None:
-                    ax.errorbar(place, value, yerr=bar, color=colour(name), capsize=1.5, linewidth=0.6, alpha=0.6)
+                    ax.errorbar(place, value, yerr=bar, color=colour(name, nth), capsize=1.5, linewidth=0.6, alpha=0.6)
         ax.set_xlabel(label or x.replace("_", " "))
         ax.set_title(panel.get("title", ""), fontsize=8)
     if len(conditions) > 1:
@@ -162,7 +162,7 @@ def ranges(result: Result, *, names: Sequence[str], analysis: str = "fresh", lab
     shown = [name for name in names if name in found]
     if not shown:
         return None
-    figure, (ax,) = side_by_side(1, width=5.4, height=0.5 + 0.24 * len(shown))
+    figure, (ax,) = side_by_side(1, width=6.2, height=0.6 + 0.24 * len(shown))
     for i, name in enumerate(reversed(shown)):
         one = found[name]
         ax.plot([one["low"], one["high"]], [i, i], color="#a9cce6", linewidth=2.2)
@@ -171,7 +171,7 @@ def ranges(result: Result, *, names: Sequence[str], analysis: str = "fresh", lab
         ax.plot(one["mean"], i, "o", color="#1b2127")
     ax.axvline(0, color="#88919a", linewidth=0.8)
     ax.set_yticks(range(len(shown)), list(reversed(shown)))
-    ax.set_xlabel(label or "mean, one standard deviation, range over fresh triples")
+    ax.set_xlabel(label or "mean, one sd and range over fresh triples")
     return figure
 
 

@@ -16,7 +16,8 @@ COLOURS: Mapping[str, str] = {
     "HIERARCHICAL": "#b5478d",
     "SEARCH": "#00805c",
 }
-OTHER = "#55606b"
+OTHERS = ("#1b2127", "#2b8cc4", "#8a6d00", "#6b5b95")
+"""Colours of conditions that are no mode, in the order of their names."""
 MARKERS: Mapping[str, str] = {"PREDEFINED": "o", "SEQUENTIAL": "s", "HIERARCHICAL": "^", "SEARCH": "D"}
 FORMATS = ("svg", "pdf", "png")
 PANEL_INCHES = (2.9, 2.3)
@@ -56,9 +57,9 @@ def side_by_side(
     return figure, list(axes)
 
 
-def colour(name: str) -> str:
-    """The colour of a mode or condition."""
-    return COLOURS.get(name, OTHER)
+def colour(name: str, place: int = 0) -> str:
+    """The colour of a mode, or of the condition at ``place`` among others."""
+    return COLOURS.get(name, OTHERS[place % len(OTHERS)])
 
 
 def tag(name: str) -> str:
