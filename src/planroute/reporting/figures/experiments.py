@@ -148,8 +148,8 @@ def oracle_and_choices(result: Result, *, analysis: str = "selectors") -> "Figur
             capsize=2.5,
             linewidth=0.9,
         )
-    axes[1].axhline(found["floor"], linestyle=":", color="#1b2127", linewidth=1)
-    axes[1].annotate("floor", (2.45, found["floor"]), xytext=(0, 2), textcoords="offset points", fontsize=7, ha="right")
+    axes[1].axhline(found["floor"], linestyle=":", color="#1b2127", linewidth=1, label="floor of feature cells")
+    legend(axes[1], loc="upper right")
     axes[1].set_xticks(range(len(bars)), [name for name, _, _ in bars])
     axes[1].set_ylabel("mean regret (units of J)")
     letter(axes)
