@@ -51,9 +51,11 @@ def test_an_episode_that_was_never_dispatched_has_no_metrics():
     ("actions", "evidence", "adherence"),
     [
         (DONE, 1.0, 1.0),
-        (DONE[:2], 1.0, 2 / 3),
+        (DONE[:2], 0.0, 2 / 3),
+        (DONE[1:], 0.0, 2 / 3),
+        ((DONE[0], DONE[2]), 0.0, 2 / 3),
         ((DONE[1], DONE[0], DONE[2]), 0.0, 1.0),
-        ((), None, 0.0),
+        ((), 0.0, 0.0),
         (("look", *DONE, "go to bed 1"), 1.0, 1.0),
     ],
 )
@@ -95,9 +97,19 @@ def test_a_plan_in_sight_only_is_matched(mode):
     assert found(*DONE[:2])["adherence"] == pytest.approx(2 / 3)
 
 
+@pytest.mark.parametrize("actions", [DONE, DONE[::-1], DONE[:2], DONE[1:], (DONE[0], DONE[2]), ()])
+def test_the_actions_are_held_to_one_criterion_whoever_executed(actions):
+    executors = (Mode.PREDEFINED, Mode.SEQUENTIAL, Mode.HIERARCHICAL, Baseline.PLAN_REACT)
+    found = {
+        executed: routed(Mode.PREDEFINED, Planned(MUG), *acted(*actions), executed=executed)["order_by_evidence"]
+        for executed in executors
+    }
+    assert found == dict.fromkeys(executors, float(actions == DONE))
+
+
 def test_alternatives_in_sight_only_have_no_order():
     found = routed(Mode.SEARCH, Planned(MUG), *acted(*DONE), executed=Baseline.PLAN_REACT)
-    assert (found["plan_order_faithful"], found["adherence"]) == (None, 1.0)
+    assert (found["plan_order_faithful"], found["order_by_evidence"], found["adherence"]) == (None, None, 1.0)
 
 
 def test_flat_react_has_no_plan():
@@ -144,7 +156,7 @@ def searched(chosen="c2"):
 @pytest.mark.parametrize(("chosen", "needed", "completed"), [("c2", 3.0, 3.0), ("c1", 1.0, 1.0)])
 def test_of_alternatives_the_adopted_one_counts_with_its_own_actions(chosen, needed, completed):
     found = routed(Mode.SEARCH, *searched(chosen))
-    assert (found["plan_order_faithful"], found["candidates"]) == (None, 2.0)
+    assert (found["plan_order_faithful"], found["order_by_evidence"], found["candidates"]) == (None, None, 2.0)
     assert (found["units_needed"], found["units_completed"]) == (needed, completed)
 
 

@@ -15,10 +15,10 @@ from planroute.trace import Acted, Chosen, Dispatched, Observed, Proposed, Rolle
 def process_metrics(trace: Trace, words: str | None) -> dict[str, float | None]:
     """Return ``plan_order_faithful``, ``adherence``, the unit counts and ``candidates`` of an episode.
 
-    ``order_by_evidence`` is what the actions say about the order of what was carried out, whoever settled
-    ``plan_order_faithful``: where the two differ, the verifier and the dispatch record disagree. ``words`` names the
-    lexicon of the domain's actions, ``None`` the one that knows most of them. A measure that does not apply (no plan,
-    alternatives without an order) is ``None``.
+    ``order_by_evidence`` is by one criterion for every condition: each needed unit of the plan is matched to an action,
+    in declared order, so that a skipped unit breaks it. Where it differs from ``plan_order_faithful``, verifier and
+    dispatch record disagree. ``words`` names the lexicon of the domain's actions, ``None`` the one that knows most of
+    them. A measure that does not apply (no plan, alternatives without an order) is ``None``.
     """
     dispatched = trace.of(Dispatched)
     rolled_out = len(trace.of(RolledOut))
@@ -40,10 +40,10 @@ def process_metrics(trace: Trace, words: str | None) -> dict[str, float | None]:
     if settled.order_preserved is not None:
         result["plan_order_faithful"] = float(settled.order_preserved)
     if plan:
-        matched = verify(plan, trajectory.actions, vocabulary)
+        matched = settled if settled.units else verify(plan, trajectory.actions, vocabulary)
         result["adherence"] = matched.adherence
-        if matched.in_order is not None:
-            result["order_by_evidence"] = float(matched.in_order)
+        if settled.order_by_actions is not None:
+            result["order_by_evidence"] = float(settled.order_by_actions)
         result["units_needed"], result["units_completed"] = float(matched.needed), float(matched.completed)
     return result
 

@@ -128,9 +128,17 @@ def test_a_declaration_that_the_gate_repaired_within_its_mode_was_not_replaced()
     assert labels(replace(WON, gate="REPLACED", gate_why="depth")) == ("NONE", ())
 
 
-def test_a_disputed_failure_is_the_verifiers_first():
+def test_a_disputed_failure_whose_plan_was_carried_out_is_the_verifiers_first():
+    row = changed(FAILED, order_by_evidence=0.0)
+    assert labels(row, SEARCH_WON) == ("VERIFIER_DISAGREEMENT", ("SELECTION_FAILURE",))
+    assert labels(row, ALL_LOST) == ("VERIFIER_DISAGREEMENT", ("EXECUTION_FAILURE",))
+
+
+def test_units_that_were_skipped_are_the_executors_before_the_verifiers_or_the_planners():
     row = changed(FAILED, order_by_evidence=0.0, adherence=0.5)
-    assert labels(row, SEARCH_WON) == ("VERIFIER_DISAGREEMENT", ("SELECTION_FAILURE", "EXECUTION_FAILURE"))
+    assert labels(row, SEARCH_WON) == ("EXECUTION_FAILURE", ("VERIFIER_DISAGREEMENT", "SELECTION_FAILURE"))
+    assert labels(changed(row, adherence=0.0)) == ("EXECUTION_FAILURE", ("VERIFIER_DISAGREEMENT", "UNDECIDED"))
+    assert labels(replace(row, success=True)) == ("VERIFIER_DISAGREEMENT", ())
 
 
 @pytest.mark.parametrize(
@@ -141,11 +149,11 @@ def test_what_one_side_does_not_say_is_no_disagreement(metrics):
 
 
 def test_a_wrong_mode_that_was_not_carried_out_either_has_both_labels():
-    assert labels(changed(FAILED, adherence=0.5), SEARCH_WON) == ("SELECTION_FAILURE", ("EXECUTION_FAILURE",))
+    assert labels(changed(FAILED, adherence=0.5), SEARCH_WON) == ("EXECUTION_FAILURE", ("SELECTION_FAILURE",))
 
 
-def test_without_the_matrix_low_adherence_does_not_decide():
-    assert labels(changed(FAILED, adherence=0.5)) == ("UNDECIDED", ("EXECUTION_FAILURE",))
+def test_low_adherence_decides_without_the_matrix():
+    assert labels(changed(FAILED, adherence=0.5)) == ("EXECUTION_FAILURE", ("UNDECIDED",))
 
 
 @pytest.mark.parametrize("stop", [Stop.BUDGET, Stop.REPLY, Stop.MODEL_REFUSED])
@@ -197,9 +205,14 @@ def test_one_success_decides_and_one_gap_does_not():
 
 
 def test_a_forced_mode_was_selected_by_the_experiment():
+    """So its failure is not the planner's, whether its plan was carried out or not."""
     found = attribute(forced("PREDEFINED", False), SEARCH_WON)
-    assert found.label == "SELECTION_FAILURE"
-    assert found.why.startswith("PREDEFINED was forced, SEARCH succeeded")
+    assert (found.label, found.party, found.also) == ("EXECUTION_FAILURE", "executor", ("SELECTION_FAILURE",))
+    assert found.why == "PREDEFINED was forced, SEARCH succeeded on this task and seed"
+    part = attribute(changed(forced("PREDEFINED", False), adherence=0.25), ALL_LOST)
+    assert (part.label, part.also) == ("EXECUTION_FAILURE", ())
+    assert part.why == "PREDEFINED was forced, adherence 0.25, no mode succeeded"
+    assert labels(forced("PREDEFINED", False)) == ("EXECUTION_FAILURE", ("UNDECIDED",))
 
 
 @pytest.mark.parametrize("baseline", Baseline)

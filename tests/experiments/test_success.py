@@ -43,6 +43,7 @@ def test_promised_keys():
         "tokens_thinking",
         "tokens_answer",
         "plan_order_faithful",
+        "plan_order_by_actions",
         "adherence",
         "candidates",
         "attribution",
@@ -81,7 +82,7 @@ def test_a_typed_failure_counts_and_infrastructure_does_not():
     found = table(row(), spent, broken)
     assert (found["success_rate"], found["model_calls"]) == (0.5, 0.0)
     assert (found["episodes"], found["failed"], found["infrastructure"]) == (3, 1, 1)
-    assert found["attribution"] == {"INFRASTRUCTURE": 1, "NONE": 1, "UNDECIDED": 1}
+    assert found["attribution"] == {"INFRASTRUCTURE": 1, "NONE": 1, "EXECUTION_FAILURE": 1}
     assert len(found["per_episode"]) == 3
 
 
@@ -93,6 +94,15 @@ def test_where_everything_was_disturbed_there_is_no_rate():
 def test_what_does_not_apply_is_not_averaged_as_zero():
     found = table(row(metrics={"adherence": 0.5}), row(seed=2, metrics={"adherence": None}), row(seed=3, metrics={}))
     assert (found["adherence"], found["candidates"], found["plan_order_faithful"]) == (0.5, None, None)
+
+
+def test_skipped_units_break_the_order_by_actions_and_not_that_by_dispatch():
+    skipped = {"plan_order_faithful": 1.0, "order_by_evidence": 0.0, "adherence": 2 / 3}
+    found = table(row(metrics=skipped), row(seed=2))
+    assert (found["plan_order_faithful"], found["plan_order_by_actions"]) == (1.0, 0.5)
+    assert [one["plan_order_by_actions"] for one in found["per_episode"]] == [0.0, 1.0]
+    assert found["attribution"] == {"NONE": 1, "VERIFIER_DISAGREEMENT": 1}
+    assert table(row(metrics={"plan_order_faithful": 1.0}))["plan_order_by_actions"] is None
 
 
 def test_attribution_uses_the_forced_modes_of_the_same_run():

@@ -18,21 +18,22 @@ class Attribution(StrEnum):
     """Labels in the order in which they are tried: the first that applies is the episode's.
 
     ``PLANNER_FAILURE``: no declaration that could be dispatched. ``DISPATCH_FAILURE``: another mode was executed than
-    was declared, and no gate record says why; ``GATE_REPLACEMENT``: the record says why. ``VERIFIER_DISAGREEMENT``:
-    dispatch record and actions contradict each other about the order. ``SELECTION_FAILURE``: dispatched as declared
-    and failed, and another mode succeeded on this task and seed; ``UNDECIDED``: the forced modes that would tell were
-    not run. ``EXECUTION_FAILURE``: dispatched as declared and failed, and no other mode did better; beside one of the
-    two before it, only part of the plan was carried out.
+    was declared, and no gate record says why; ``GATE_REPLACEMENT``: the record says why. ``EXECUTION_FAILURE``:
+    dispatched as declared and failed, and only part of the plan was carried out, or the mode was nobody's choice: a
+    forced condition, a baseline. ``VERIFIER_DISAGREEMENT``: dispatch record and actions contradict each other about
+    the order. ``SELECTION_FAILURE``: dispatched as declared and failed, and another mode succeeded on this task and
+    seed; ``UNDECIDED``: the forced modes that would tell were not run. Where none of them applies, a failure that was
+    dispatched as declared is an ``EXECUTION_FAILURE`` as well: no other mode did better.
     """
 
     INFRASTRUCTURE = "INFRASTRUCTURE"
     PLANNER_FAILURE = "PLANNER_FAILURE"
     DISPATCH_FAILURE = "DISPATCH_FAILURE"
     GATE_REPLACEMENT = "GATE_REPLACEMENT"
+    EXECUTION_FAILURE = "EXECUTION_FAILURE"
     VERIFIER_DISAGREEMENT = "VERIFIER_DISAGREEMENT"
     SELECTION_FAILURE = "SELECTION_FAILURE"
     UNDECIDED = "UNDECIDED"
-    EXECUTION_FAILURE = "EXECUTION_FAILURE"
     NONE = "NONE"
 
 
@@ -125,18 +126,18 @@ def forced_matrix(rows: Iterable[Handoff]) -> ForcedMatrix:
 def attribute(row: Handoff, matrix: ForcedMatrix | None = None) -> Attributed:
     """Attribute one episode. Without ``matrix`` a faithful failure stays ``UNDECIDED``.
 
-    A mode that was forced was selected by the experiment: ``SELECTION_FAILURE`` then says that it was the wrong one.
+    A mode that was forced was selected by the experiment, so ``SELECTION_FAILURE`` stands beside at most: another mode
+    would have been right.
     """
     found = list(_labels(row, matrix or {}))
     if not found:
         return Attributed(Attribution.NONE)
-    order = list(Attribution)
-    found.sort(key=lambda one: order.index(one[0]))
     (label, why), others = found[0], found[1:]
     return Attributed(label, why, tuple(other for other, _ in others))
 
 
 def _labels(row: Handoff, matrix: ForcedMatrix) -> Iterable[tuple[Attribution, str]]:
+    """Every label that applies, the first before the others."""
     if row.status == "infrastructure":
         yield Attribution.INFRASTRUCTURE, f"stopped by {row.stop}"
         return
@@ -152,33 +153,58 @@ def _labels(row: Handoff, matrix: ForcedMatrix) -> Iterable[tuple[Attribution, s
         yield Attribution.GATE_REPLACEMENT, f"{switch}: {row.gate_why}"
     elif not faithful:
         yield Attribution.DISPATCH_FAILURE, f"{switch}, and no gate record says why"
+    failed = faithful and (row.success is False or (row.status == "failed" and not row.success))
+    carried = _carried(row, matrix) if failed else ""
+    if carried:
+        yield Attribution.EXECUTION_FAILURE, carried
     recorded, shown = row.metrics.get("plan_order_faithful"), row.metrics.get("order_by_evidence")
     if routed and not on_record and recorded is not None and shown is not None and bool(recorded) is not bool(shown):
         word = {True: "kept", False: "broken"}
         told = f"order {word[bool(recorded)]} by the dispatch record, {word[bool(shown)]} by the actions"
         yield Attribution.VERIFIER_DISAGREEMENT, told
-    if faithful and (row.success is False or (row.status == "failed" and not row.success)):
-        yield from _failed(row, matrix)
+    if failed and row.executed in set(Mode):
+        better, unknown = _others(row, matrix)
+        if better:
+            told = f"{row.executed} was selected, {' and '.join(better)} succeeded on this task and seed"
+            yield Attribution.SELECTION_FAILURE, told
+        elif unknown:
+            yield Attribution.UNDECIDED, f"not run on this task and seed: {', '.join(unknown)}"
+        elif not carried:
+            yield Attribution.EXECUTION_FAILURE, ", ".join([*_details(row), _no_better(row, matrix)])
 
 
-def _failed(row: Handoff, matrix: ForcedMatrix) -> Iterable[tuple[Attribution, str]]:
-    adherence = row.metrics.get("adherence")
-    left = f"adherence {adherence:.2f}" if adherence is not None and adherence < 1 else ""
-    stopped = f"stopped by {row.stop}" if row.status == "failed" else ""
-    details = [part for part in (left, stopped) if part]
+def _carried(row: Handoff, matrix: ForcedMatrix) -> str:
+    """Why a failure is the executor's before anything is asked about the mode; empty where it is not."""
+    details = _details(row)
     if row.executed not in set(Mode):
-        yield Attribution.EXECUTION_FAILURE, ", ".join(["a baseline, which selects no mode", *details])
-        return
+        return ", ".join(["a baseline, which selects no mode", *details])
+    forced = row.condition == row.executed
+    if not forced and not _left(row):
+        return ""
+    better, unknown = _others(row, matrix)
+    if forced:
+        beside = f", {' and '.join(better)} succeeded on this task and seed" if better else ""
+        details.insert(0, f"{row.executed} was forced{beside}")
+    return ", ".join(details if better or unknown else [*details, _no_better(row, matrix)])
+
+
+def _left(row: Handoff) -> str:
+    adherence = row.metrics.get("adherence")
+    return f"adherence {adherence:.2f}" if adherence is not None and adherence < 1 else ""
+
+
+def _details(row: Handoff) -> list[str]:
+    stopped = f"stopped by {row.stop}" if row.status == "failed" else ""
+    return [part for part in (_left(row), stopped) if part]
+
+
+def _others(row: Handoff, matrix: ForcedMatrix) -> tuple[list[Mode], list[Mode]]:
+    """The other modes that succeeded when forced, and those that were not run."""
     forced = matrix.get((row.task, row.seed), {})
-    better = [mode for mode in MODES if mode != row.executed and forced.get(mode)]
-    unknown = [mode for mode in MODES if mode != row.executed and mode not in forced]
-    if better:
-        chosen = "forced" if row.condition == row.executed else "selected"
-        told = f"{row.executed} was {chosen}, {' and '.join(better)} succeeded on this task and seed"
-        yield Attribution.SELECTION_FAILURE, told
-    elif unknown:
-        yield Attribution.UNDECIDED, f"not run on this task and seed: {', '.join(unknown)}"
-    if left or not (better or unknown):
-        same = f"forced {row.executed} succeeded" if forced.get(row.executed) else "no mode succeeded"
-        reasons = details if better or unknown else [*details, same]
-        yield Attribution.EXECUTION_FAILURE, ", ".join(reasons)
+    others = [mode for mode in MODES if mode != row.executed]
+    return [mode for mode in others if forced.get(mode)], [mode for mode in others if mode not in forced]
+
+
+def _no_better(row: Handoff, matrix: ForcedMatrix) -> str:
+    same = matrix.get((row.task, row.seed), {}).get(str(row.executed))
+    return f"forced {row.executed} succeeded" if same else "no mode succeeded"

@@ -38,6 +38,7 @@ def summarise_success(rows: Sequence[EpisodeRow], measures: Sequence[str] = ()) 
             "tokens_thinking": mean_known([_spent(row, "thinking_tokens") for row in counted]),
             "tokens_answer": mean_known([_spent(row, "answer_tokens") for row in counted]),
             "plan_order_faithful": mean_known([row.metrics.get("plan_order_faithful") for row in counted]),
+            "plan_order_by_actions": mean_known([row.metrics.get("order_by_evidence") for row in counted]),
             "adherence": mean_known([row.metrics.get("adherence") for row in counted]),
             "candidates": mean_known([row.metrics.get("candidates") for row in counted]),
             "mode_agreement": mean_known([row.mode_agreement for row in counted]),
@@ -65,6 +66,7 @@ def summarise_success(rows: Sequence[EpisodeRow], measures: Sequence[str] = ()) 
                     "interactions": _spent(row, "interactions"),
                     "model_calls": _spent(row, "model_calls"),
                     "plan_order_faithful": row.metrics.get("plan_order_faithful"),
+                    "plan_order_by_actions": row.metrics.get("order_by_evidence"),
                     "adherence": row.metrics.get("adherence"),
                     **{name: row.metrics.get(name) for name in measures},
                 }

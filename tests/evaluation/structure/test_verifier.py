@@ -378,6 +378,10 @@ def test_an_unknown_lexicon_is_refused():
 def test_a_dispatch_record_settles_routed_episodes(declared, executed, settled, order, agreement):
     verdict = verify_dispatched(declared, executed, plan("take mug", "put mug in desk"), acts(TAKEN))
     assert (verdict.settled_by, verdict.order_preserved, verdict.mode_agreement) == (settled, order, agreement)
+    matched = settled != "not_applicable"
+    assert [unit.status for unit in verdict.units] == ([Status.COMPLETED, Status.MISSING] if matched else [])
+    assert (verdict.planned, verdict.completed) == ((2, 1) if matched else (0, 0))
+    assert verdict.order_by_actions is (False if matched and executed != "SEARCH" else None)
 
 
 # Divergence of two sequences, and sizes.

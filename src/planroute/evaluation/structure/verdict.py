@@ -76,8 +76,9 @@ class Verdict:
     """The verdict on one plan.
 
     ``order_preserved`` is the paper's criterion: every needed unit is matched to an action, in declared order. It is
-    ``None`` where that cannot be told or does not apply. ``in_order`` looks only at what was carried out:
-    true where no completed unit came out of order, however many are missing.
+    ``None`` where that cannot be told or does not apply. Where a dispatch record settles it, ``order_by_actions`` is
+    what the same criterion says by the actions; elsewhere the two are equal. ``in_order`` looks only at what was
+    carried out: true where no completed unit came out of order, however many are missing.
     ``planned`` counts actionable units, ``needed`` those without alternatives that were not taken, ``completed`` the
     needed ones that some action completes, in order or not.
     """
@@ -93,6 +94,7 @@ class Verdict:
     not_executed: tuple[int, ...] = ()
     loops: tuple[Loop, ...] = ()
     mode_agreement: bool | None = None
+    order_by_actions: bool | None = None
     reason: str = ""
     lexicon: str = ""
 

@@ -41,8 +41,8 @@ def verify(plan: Sequence[PlanUnit], actions: Sequence[Taken], lexicon: Lexicon 
     units = _Judge(matcher, steps).verdicts()
     verdict = _summed(units, acts, lexicon)
     if matcher.cut and verdict.order_preserved is False:
-        return replace(verdict, order_preserved=None, reason="too many ways to tell repeated things apart")
-    return verdict
+        verdict = replace(verdict, order_preserved=None, reason="too many ways to tell repeated things apart")
+    return replace(verdict, order_by_actions=verdict.order_preserved)
 
 
 def verify_dispatched(
@@ -54,8 +54,9 @@ def verify_dispatched(
 ) -> Verdict:
     """Verify an episode that may have a dispatch record.
 
-    A pattern-specific executor enforces its structure by its control flow, so the record settles the episode. A plan
-    that nothing enforced is matched, unless it is one of search, whose candidates are alternatives and have no order.
+    A pattern-specific executor enforces its structure by its control flow, so the record settles ``order_preserved``;
+    units and ``order_by_actions`` are by the actions all the same, the latter ``None`` for search. A plan that nothing
+    enforced is matched, unless it is one of search, whose candidates are alternatives and have no order.
     """
     agreement = None if declared is None or executed is None else declared == executed
     if executed in set(Mode):
@@ -65,7 +66,15 @@ def verify_dispatched(
             if declared
             else f"executed {executed}, declaration not on record"
         )
-        return Verdict(ordered, "dispatch", mode_agreement=agreement, in_order=ordered, reason=why)
+        matched = verify(plan, actions, lexicon) if plan else Verdict(None, "matching")
+        return replace(
+            matched,
+            order_preserved=ordered,
+            order_by_actions=None if executed == Mode.SEARCH else matched.order_by_actions,
+            settled_by="dispatch",
+            mode_agreement=agreement,
+            reason=why,
+        )
     if executed == Baseline.FLAT_REACT:
         return Verdict(None, "not_applicable", reason="no plan was given to the executor")
     if declared == Mode.SEARCH:
