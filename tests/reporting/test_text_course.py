@@ -184,9 +184,9 @@ def test_an_answer_that_could_not_be_read_stands_in_its_actions_place():
 @pytest.mark.parametrize(
     ("success", "stop", "said"),
     [
-        (False, "PLAN_EXHAUSTED", "Failure: nothing of the plan was left to do."),
+        (False, "PLAN_EXHAUSTED", "Failure: every unit of the plan had had its turn."),
         (False, "DONE", "Failure: out of steps, or nobody acted any more."),
-        (True, "PLAN_EXHAUSTED", "Success: nothing of the plan was left to do."),
+        (True, "PLAN_EXHAUSTED", "Success: every unit of the plan had had its turn."),
         (False, "BUDGET", "Failure: the budget was spent (no call left)."),
         (None, "INFRASTRUCTURE", "Not known: the infrastructure failed (no call left)."),
         (False, "ODD", "Failure: ODD."),

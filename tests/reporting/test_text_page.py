@@ -82,7 +82,8 @@ def write_run(folder, outcomes, intervals=None, mark="", **config):
             "tokens_prompt": 100.0,
             "tokens_answer": 20.0,
             "tokens_thinking": 0.0,
-            "plan_order_faithful": 0.25 if condition == "PLAN_REACT" else None,
+            "plan_order_faithful": {"PLAN_REACT": 0.25, "PREDEFINED": 1.0}.get(condition),
+            "plan_order_by_actions": {"PLAN_REACT": 0.25, "PREDEFINED": 0.5}.get(condition),
             "adherence": None,
             "candidates": None,
             "per_episode": [],
@@ -222,12 +223,27 @@ def test_the_table_has_every_condition_with_interval_and_cost(mixed):
     page = render_report(mixed)
     table = re.search(r'<table class="results scores">.*?</table>', page, re.DOTALL).group(0)
     rows = [words(row) for row in re.findall(r"<tr><th scope=\"row\">.*?</tr>", table, re.DOTALL)]
-    assert rows[0] == "Flat ReAct 0 to 50 % 25 % 1 of 4 1.0 4.0 20 0 100 n/a n/a n/a"
-    assert rows[1] == "Plan+ReAct 50 to 50 % 50 % 2 of 4 1.0 4.0 20 0 100 25 % n/a n/a"
+    assert rows[0] == "Flat ReAct 0 to 50 % 25 % 1 of 4 1.0 4.0 20 0 100 n/a n/a n/a n/a"
+    assert rows[1] == "Plan+ReAct 50 to 50 % 50 % 2 of 4 1.0 4.0 20 0 100 n/a 25 % n/a n/a"
+    assert rows[2].endswith("20 0 100 100 %† 50 % n/a n/a")
+    assert "† Full by construction" in words(page)
     assert [row.split()[0] for row in rows] == ["Flat", "Plan+ReAct", "Predefined", "Sequential", "Routed"]
     assert table.count('class="point"') == 5
     assert table.count('class="span"') == 5
     assert "2 tasks, 2 seeds, 20 episodes" in words(page)
+
+
+def test_the_key_figure_of_calls_is_held_against_every_condition(tmp_path):
+    outcomes = {"FLAT_REACT": tasks_of(2, 2), "PLAN_REACT": tasks_of(1, 1)}
+    page = words(render_report(write_run(tmp_path / "run", outcomes)))
+    assert "least 4.0 (Flat ReAct), most 4.0 (Plan+ReAct)" in page
+    assert "highest success: Flat ReAct" in page
+
+
+def test_where_nothing_was_reached_nothing_is_called_the_highest(tmp_path):
+    page = words(render_report(write_run(tmp_path / "run", {"FLAT_REACT": tasks_of(0, 0), "SEARCH": tasks_of(0, 0)})))
+    assert "success: no condition reached a goal" in page
+    assert "highest success" not in page
 
 
 def test_success_by_type_is_shaded(mixed, change):
@@ -266,7 +282,7 @@ def test_declared_plans_stand_in_words_and_observations_are_no_messages(mixed):
 def test_the_first_failed_trajectory_is_shown_without_the_script(mixed):
     page = render_report(mixed)
     course = words(re.search(r'<article class="course".*?</article>', page, re.DOTALL).group(0))
-    assert course.startswith("task 0, Flat ReAct, seed 8 have a cup Failure: nothing of the plan was left to do.")
+    assert course.startswith("task 0, Flat ReAct, seed 8 have a cup Failure: every unit of the plan had had its turn.")
     assert "take cup You take the cup." in course
 
 
@@ -291,7 +307,7 @@ def test_marks_lead_to_their_trajectories(mixed):
 
 
 def test_too_many_trajectories_keep_the_failed_and_say_so(mixed, monkeypatch):
-    monkeypatch.setattr(text, "LIMIT", 1700)
+    monkeypatch.setattr(text, "LIMIT", 1900)
     page = render_report(mixed)
     data = script_of(page)
     outcomes = [data["strings"][episode[0]] for episode in data["episodes"]]

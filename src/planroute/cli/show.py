@@ -106,7 +106,8 @@ SUCCESS_COLUMNS: Sequence[tuple[str, str, int]] = (
     ("tokens_answer", "answer tokens", 0),
     ("tokens_thinking", "thinking", 0),
     ("tokens_prompt", "prompt", 0),
-    ("plan_order_faithful", "order kept", 2),
+    ("plan_order_faithful", "order by dispatch", 2),
+    ("plan_order_by_actions", "order by actions", 2),
     ("adherence", "adherence", 2),
     ("candidates", "candidates", 2),
 )
@@ -121,6 +122,10 @@ OWN_COLUMNS: Sequence[tuple[str, str, int]] = (
     ("patched", "patched", 2),
 )
 """Measures of single domains; shown where a table has them."""
+BY_CONSTRUCTION = (
+    "† by construction: an executor dispatched as declared counts as keeping the order, whatever was done; "
+    "order by actions is one criterion for all."
+)
 
 
 def print_success(result: Mapping[str, Any]) -> None:
@@ -128,21 +133,29 @@ def print_success(result: Mapping[str, Any]) -> None:
     from rich.console import Console
     from rich.table import Table
 
+    from planroute.modes import Baseline
+
     table = Table(box=None, header_style="bold", pad_edge=False)
     table.add_column("condition", no_wrap=True)
-    tables = result["conditions"].values()
+    shown: Mapping[str, Mapping[str, Any]] = result["conditions"]
+    tables = shown.values()
     own = [column for column in OWN_COLUMNS if any(column[0] in row for row in tables)]
     columns = [*SUCCESS_COLUMNS[:2], *own, *SUCCESS_COLUMNS[2:]]
     for _, title, _ in columns:
         table.add_column(title, justify="right")
-    for condition, row in result["conditions"].items():
+    for condition, row in shown.items():
         cells = []
         for key, _, digits in columns:
-            value = row[key]
+            value: Any = row.get(key)
             both = isinstance(value, list)
-            cells.append(f"{value[0]:.{digits}f} to {value[1]:.{digits}f}" if both else number(value, digits))
+            cell = f"{value[0]:.{digits}f} to {value[1]:.{digits}f}" if both else number(value, digits)
+            if key == "plan_order_faithful":
+                cell = "-" if condition in set(Baseline) or value is None else f"{cell}†"
+            cells.append(cell)
         table.add_row(condition, *cells)
-    Console(width=max(Console().width, 150 + 10 * len(own))).print(table)
+    Console(width=max(Console().width, 160 + 10 * len(own))).print(table)
+    if any(row.get("plan_order_faithful") is not None and name not in set(Baseline) for name, row in shown.items()):
+        typer.echo(BY_CONSTRUCTION)
 
 
 def print_routed(result: Mapping[str, Any]) -> None:

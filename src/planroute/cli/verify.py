@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from planroute.importers import DeclaredPlan, Trajectory
 
 WIDEST = 100
+ANSWERS = {True: "preserved", False: "not preserved", None: "undecided"}
 
 
 def verify(
@@ -97,11 +98,14 @@ def _result(file: str, trajectory: "Trajectory", words: "Lexicon | None") -> dic
 def _plan_result(trajectory: "Trajectory", plan: "DeclaredPlan", words: "Lexicon | None") -> dict[str, Any]:
     from dataclasses import asdict
 
-    from planroute.evaluation.structure import Status, verify_dispatched
+    from planroute.evaluation.structure import Status, Verdict, verify_dispatched
 
     since = 0 if trajectory.source == "planroute" else plan.before
     actions = [action for action in trajectory.actions if action.index >= since]
-    verdict = verify_dispatched(trajectory.declared, trajectory.executed, plan.units, actions, words)
+    if trajectory.source != "planroute" and not trajectory.actions:
+        verdict = Verdict(None, "not_applicable", reason="no action is on record")
+    else:
+        verdict = verify_dispatched(trajectory.declared, trajectory.executed, plan.units, actions, words)
     done = {unit.unit: unit.status in {Status.COMPLETED, Status.OUT_OF_ORDER} for unit in verdict.units}
     refuted = sorted(unit for unit, claim in trajectory.claims.items() if claim and done.get(unit) is False)
     return {
@@ -120,22 +124,25 @@ def _print(result: dict[str, Any]) -> None:
     if not result["plans"]:
         typer.echo("  no plan is declared")
     for plan in result["plans"]:
-        answer = {True: "preserved", False: "not preserved", None: "undecided"}[plan["order_preserved"]]
+        answer = ANSWERS[plan["order_preserved"]]
         if plan["settled_by"] == "dispatch":
             answer = answer if plan["order_preserved"] is not None else "not scored"
             typer.echo(f"  {plan['kind']} plan: {answer}, settled by the dispatch record ({plan['reason']})")
+            order = "" if plan["order_by_actions"] is None else f"{ANSWERS[plan['order_by_actions']]}, "
+            typer.echo(f"    by the actions: {order}{plan['completed']} of {plan['needed']} units")
+        elif plan["settled_by"] == "not_applicable":
+            what = "not applicable" if result["actions"] else "not scored"
+            typer.echo(f"  {plan['kind']} plan: {what}, {plan['reason']}")
             continue
-        if plan["settled_by"] == "not_applicable":
-            typer.echo(f"  {plan['kind']} plan: not applicable, {plan['reason']}")
-            continue
-        counts = f"{plan['completed']} of {plan['needed']} units" if plan["needed"] else plan["reason"]
-        typer.echo(f"  {plan['kind']} plan: {answer}, {counts}")
+        else:
+            counts = f"{plan['completed']} of {plan['needed']} units" if plan["needed"] else plan["reason"]
+            typer.echo(f"  {plan['kind']} plan: {answer}, {counts}")
         for unit in plan["units"]:
             if unit["needed"] and unit["status"] not in {"completed", "not_actionable"}:
                 typer.echo(f"    {unit['unit']} {unit['text'][:WIDEST]!r}: {unit['status']}, {unit['reason']}")
         first = plan["first_divergence"]
         if first:
-            where = "at the end of the log" if first["action"] is None else f"at action {first['action']}"
+            where = "at the end of the log" if first["action"] is None else f"at action {first['action'] + 1}"
             typer.echo(f"    first divergence: unit {first['unit']} {where}")
         if plan["claims_without_evidence"]:
             typer.echo(f"    claimed, but no action shows it: unit {', '.join(plan['claims_without_evidence'])}")
@@ -145,4 +152,13 @@ def _print_sum(results: list[dict[str, Any]]) -> None:
     plans = [plan for result in results for plan in result["plans"] if plan["settled_by"] == "matching"]
     kept = sum(plan["order_preserved"] is True for plan in plans)
     open_ = sum(plan["order_preserved"] is None for plan in plans)
-    typer.echo(f"{len(results)} trajectories; {len(plans)} plans matched: {kept} preserved, {open_} undecided")
+    blank = sum(
+        plan["settled_by"] == "not_applicable"
+        for result in results
+        if not result["actions"]
+        for plan in result["plans"]
+    )
+    unscored = f"; {blank} not scored, as no action is on record" if blank else ""
+    typer.echo(
+        f"{len(results)} trajectories; {len(plans)} plans matched: {kept} preserved, {open_} undecided{unscored}"
+    )

@@ -58,13 +58,20 @@ def _row(score: Score, columns: Sequence[str]) -> ScoreRow:
         interval=span(score) or "no interval",
         costs=[*calls, *tokens],
         process=[
-            percent(values["plan_order_faithful"]),
+            dispatched(score),
+            percent(values["plan_order_by_actions"]),
             number(values["adherence"], 2),
             number(values["candidates"], 1),
         ],
         steps=[percent(values[key]) for key in columns],
         lacking=listed(lacking),
     )
+
+
+def dispatched(score: Score) -> str:
+    """The share that was dispatched as declared, marked as true by construction; a baseline dispatches no structure."""
+    value = None if score.name in set(Baseline) else score.values["plan_order_faithful"]
+    return percent(value) + ("" if value is None else "†")
 
 
 def interval_drawing(score: Score) -> Markup:
@@ -162,7 +169,8 @@ def figures(run: Run) -> list[tuple[str, str, str]]:
         return []
     who = together(top, found)
     inside = f"95 % interval {span(top[0])}" if span(top[0]) else "no interval: one task"
-    shown = [(percent(top[0].rate), f"highest success: {who}", inside)]
+    what = f"highest success: {who}" if top[0].rate else "success: no condition reached a goal"
+    shown = [(percent(top[0].rate), what, inside)]
     routed, modes = best([s for s in found if s.name in run.routed]), fixed(run, found)
     if routed and modes and top[0].rate:
         mine, rival = routed[0], modes[0]
@@ -181,10 +189,11 @@ def figures(run: Run) -> list[tuple[str, str, str]]:
     priced = routed or top
     calls = priced[0].values["model_calls"]
     if calls is not None:
-        dear = sorted((s.values["model_calls"] or 0.0, prose(s.name)) for s in found if s is not priced[0])
+        known = [(s.values["model_calls"], prose(s.name)) for s in found]
+        dear = sorted((count, name) for count, name in known if count is not None)
         against = (
             f"least {number(dear[0][0], 1)} ({dear[0][1]}), most {number(dear[-1][0], 1)} ({dear[-1][1]})"
-            if dear
+            if len(dear) > 1
             else ""
         )
         shown.append((number(calls, 1), f"model calls an episode: {prose(priced[0].name)}", against))

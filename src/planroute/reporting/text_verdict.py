@@ -41,7 +41,7 @@ class Score:
 
 
 MEANS = ("interactions", "model_calls", "tokens_prompt", "tokens_answer", "tokens_thinking")
-PROCESS = ("plan_order_faithful", "adherence", "candidates")
+PROCESS = ("plan_order_faithful", "plan_order_by_actions", "adherence", "candidates")
 STEPS = {"ssr": "Step success", "element_accuracy": "Element", "operation_f1": "Operation F1"}
 """What some domains measure of the single steps, and its column."""
 

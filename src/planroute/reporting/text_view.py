@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from planroute.modes import Mode
 from planroute.reporting.reading import Cell, Row
 from planroute.reporting.text_course import STATES, Course, Step, cut, divergence, read_course, state
 from planroute.reporting.text_plans import Block
@@ -15,7 +16,7 @@ from planroute.reporting.wording import label, number, prose
 
 STOPS: Mapping[str, str] = {
     "DONE": "out of steps, or nobody acted any more",
-    "PLAN_EXHAUSTED": "nothing of the plan was left to do",
+    "PLAN_EXHAUSTED": "every unit of the plan had had its turn",
     "BUDGET": "the budget was spent",
     "REFUSED": "the gate refused the declaration",
     "DECLARATION": "the declaration could not be used",
@@ -81,11 +82,12 @@ def _facts(row: Row, course: Course) -> list[list[str]]:
     }
     tokens = sum(value for key, value in spent.items() if key.endswith("tokens"))
     metrics = row.metrics
-    kept = metrics.get("plan_order_faithful")
     needed, completed = metrics.get("units_needed"), metrics.get("units_completed")
     found = [["declared", label(row.declared)]] if row.declared else []
     found += [["executed", label(row.executed) if row.executed else "nothing"], ["stop", row.stop or "n/a"]]
-    found.append(["order kept", "n/a" if kept is None else "yes" if kept >= 1 else "no"])
+    if row.executed in set(Mode):
+        found.append(["order by dispatch", f"{_answer(metrics.get('plan_order_faithful'))} (by construction)"])
+    found.append(["order by actions", _answer(_by_actions(row))])
     carried = "n/a" if needed is None or completed is None else f"{number(completed)} of {number(needed)}"
     found.append(["units carried out", carried])
     found.append(["actions", number(course.actions) + (f", {course.idle} without effect" if course.idle else "")])
@@ -94,6 +96,15 @@ def _facts(row: Row, course: Course) -> list[list[str]]:
     if row.failure not in ("", "NONE"):
         found.append(["failure label", row.failure])
     return found
+
+
+def _by_actions(row: Row) -> float | None:
+    """Whether the actions kept the plan's order; where no structure was dispatched, nothing else settles it."""
+    return row.metrics.get("order_by_evidence" if row.executed in set(Mode) else "plan_order_faithful")
+
+
+def _answer(kept: float | None) -> str:
+    return "n/a" if kept is None else "yes" if kept >= 1 else "no"
 
 
 def _said(row: Row, course: Course, where: str | None, what: str, loose: Step | None) -> list[str]:
@@ -106,7 +117,7 @@ def _said(row: Row, course: Course, where: str | None, what: str, loose: Step | 
         name = cut(course.plans.texts().get(where, where))
         return ["yes", f"First divergence that the trace shows: {where} “{name}” {what}."]
     if course.actions and not course.linked:
-        kept = row.metrics.get("plan_order_faithful")
+        kept = _by_actions(row)
         verdict = "" if kept is None else f" By the actions, its order was {'kept' if kept >= 1 else 'not kept'}."
         return ["", f"No action names a unit: nothing in the trace links this plan to what was done.{verdict}"]
     needed, completed = row.metrics.get("units_needed"), row.metrics.get("units_completed")

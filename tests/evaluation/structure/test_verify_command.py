@@ -113,6 +113,42 @@ def test_own_traces_are_settled_by_their_dispatch_record_or_matched(tmp_path, de
     assert line in run(str(path)).stdout
 
 
+def test_a_dispatched_plan_lists_its_units_and_what_the_actions_say(tmp_path):
+    units = tuple(PlanUnit(str(number), text) for number, text in enumerate(("take mug", "put mug in desk"), 1))
+    trace = Trace([Dispatched("PREDEFINED", "PREDEFINED", ""), Planned(Plan(units)), Acted("take mug 1 from desk 1")])
+    path = tmp_path / "trace.json"
+    path.write_text(trace.to_json())
+    assert run(str(path)).stdout.splitlines()[1:] == [
+        "  declared plan: preserved, settled by the dispatch record (declared PREDEFINED, executed PREDEFINED)",
+        "    by the actions: not preserved, 1 of 2 units",
+        "    2 'put mug in desk': missing, no action completes it",
+        "    first divergence: unit 2 at the end of the log",
+    ]
+    plan = json.loads(run(str(path), "--json").stdout)["trajectories"][0]["plans"][0]
+    assert (plan["order_preserved"], plan["order_by_actions"], plan["planned"]) == (True, False, 2)
+
+
+def test_actions_are_numbered_from_1_for_people_and_from_0_in_json(tmp_path):
+    units = tuple(PlanUnit(str(number), text) for number, text in enumerate(("put mug in desk", "take mug"), 1))
+    acts = [Acted("take mug 1 from desk 1"), Acted("put mug 1 in/on desk 1")]
+    path = tmp_path / "trace.json"
+    path.write_text(Trace([Dispatched("PREDEFINED", "PLAN_REACT", ""), Planned(Plan(units)), *acts]).to_json())
+    plan = json.loads(run(str(path), "--json").stdout)["trajectories"][0]["plans"][0]
+    place = plan["first_divergence"]["action"]
+    assert place in (0, 1)
+    assert f"at action {place + 1}" in run(str(path)).stdout
+
+
+def test_a_log_of_others_without_an_action_is_not_scored(adapt, tmp_path):
+    path = tmp_path / "log.json"
+    path.write_text(json.dumps(log("a model")))
+    done = run(str(path), adapt)
+    assert "  declared plan: not scored, no action is on record" in done.stdout
+    assert "4 trajectories; 3 plans matched: 0 preserved, 0 undecided; 1 not scored, as no action" in done.stdout
+    plan = json.loads(run(str(path), "--json").stdout)["trajectories"][0]["plans"][0]
+    assert (plan["order_preserved"], plan["needed"], plan["adherence"]) == (None, 0, None)
+
+
 def test_the_real_files(data_dir):
     files = sorted(str(path) for path in (data_dir / "trajectories/swe").iterdir() if ".report." not in path.name)
     told = json.loads(run(*files, "--json").stdout)
