@@ -25,7 +25,7 @@ export PLANROUTE_DATA ?= $(abspath ../shared/data)
 endif
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-slow lint bench docs reproduction lock clean
+.PHONY: help setup demo test test-slow lint bench docs reproduction lock webarena clean
 
 help:  ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -70,6 +70,9 @@ reproduction: $(STAMP)  ## Run E1 to E7 and make the tables of docs/reproduction
 lock: $(STAMP)  ## Resolve requirements.lock anew from pyproject.toml
 	UV_CUSTOM_COMPILE_COMMAND='make lock' $(BIN)/uv pip compile --quiet --upgrade --universal --python-version 3.11 \
 		--all-extras --group dev --no-emit-index-url --no-emit-find-links --output-file requirements.lock pyproject.toml
+
+webarena: $(STAMP)  ## Build the environment of WebArena's evaluator, apart from .venv
+	$(BIN)/python -m planroute.domains.webarena.evaluator
 
 clean:  ## Remove .venv, caches and built packages
 	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .hypothesis build dist

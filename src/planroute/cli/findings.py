@@ -11,13 +11,14 @@ from typing import Any
 
 def findings() -> list[dict[str, Any]]:
     """Return one record for each thing looked for: name, present, needed, detail, hint."""
-    return [_python(), *map(_package, PACKAGES), _weights(), _key(), _cache(), _data(), _domains()]
+    return [_python(), *map(_package, PACKAGES), _weights(), _key(), _cache(), _data(), *_browsing(), _domains()]
 
 
 PACKAGES: tuple[tuple[str, str, bool, str], ...] = (
     ("numba", "numba", True, "reinstall planroute"),
     ("xllamacpp", "xllamacpp", False, "for embedded and gguf models: pip install 'planroute[embedded]'"),
     ("lxml", "lxml", False, "for the pages of Mind2Web: pip install 'planroute[mind2web]'"),
+    ("playwright", "playwright", False, "for the websites of WebArena: pip install 'planroute[webarena]'"),
     ("power-grid-model", "power_grid_model", False, "for referee tests: pip install 'planroute[referees]'"),
     ("pandapower", "pandapower", False, "for referee tests: pip install 'planroute[referees]'"),
 )
@@ -40,6 +41,21 @@ def _package(item: tuple[str, str, bool, str]) -> dict[str, Any]:
         return _record(name, True, version(name), needed=needed)
     except PackageNotFoundError:
         return _record(name, True, "installed", needed=needed)
+
+
+def _browsing() -> list[dict[str, Any]]:
+    """What shows and judges the websites of WebArena."""
+    from planroute.domains.webarena.browser import chromium_path
+    from planroute.domains.webarena.evaluator import PACKAGE, interpreter
+    from planroute.errors import InputError
+
+    found = []
+    for name, look in (("chromium", chromium_path), (PACKAGE, interpreter)):
+        try:
+            found.append(_record(name, True, str(look())))
+        except InputError as error:
+            found.append(_record(name, False, error.message, f"for the websites of WebArena: {error.hint}"))
+    return found
 
 
 def _weights() -> dict[str, Any]:

@@ -4,7 +4,7 @@ from inspect_ai.model import ModelAPI, modelapi
 
 from planroute.inspect_.scorers import adherence, order, step_success, success
 from planroute.inspect_.solvers import flat_react, forced, plan_react, routed
-from planroute.inspect_.tasks import alfworld, mind2web
+from planroute.inspect_.tasks import alfworld, mind2web, webarena
 
 
 @modelapi(name="planroute")
@@ -27,4 +27,5 @@ __all__ = [
     "routed",
     "step_success",
     "success",
+    "webarena",
 ]

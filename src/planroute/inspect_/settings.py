@@ -98,5 +98,24 @@ def _mind2web(settings: Settings, sampling: Sampling) -> Domain:
     )
 
 
-OPENERS: Final[dict[str, Callable[[Settings, Sampling], Domain]]] = {"alfworld": _alfworld, "mind2web": _mind2web}
+def _webarena(settings: Settings, sampling: Sampling) -> Domain:
+    from planroute.domains.text import Limits
+    from planroute.domains.webarena.domain import opened
+    from planroute.evaluation.judges import RubricJudge
+
+    return opened(
+        RubricJudge("trajectory"),
+        Limits(steps=int(settings["steps"]), steps_per_unit=int(settings["steps_per_unit"])),
+        sampling,
+        tasks=Path(settings["tasks"]) if settings["tasks"] else None,
+        storage=Path(settings["storage"]) if settings["storage"] else None,
+        budget=int(settings["page"]),
+    )
+
+
+OPENERS: Final[dict[str, Callable[[Settings, Sampling], Domain]]] = {
+    "alfworld": _alfworld,
+    "mind2web": _mind2web,
+    "webarena": _webarena,
+}
 """How a domain is opened from a sample's settings, by name."""

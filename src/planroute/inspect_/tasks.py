@@ -107,6 +107,49 @@ def mind2web(
     return _task(settings, chosen, [success(), step_success(), order(), adherence()])
 
 
+@task
+def webarena(
+    tasks: str | None = None,
+    storage: str | None = None,
+    seeds: Any = 7,
+    category: str | None = None,
+    limit: int | None = None,
+    page: int = 6000,
+    steps: int = 30,
+    steps_per_unit: int = 20,
+) -> Task:
+    """Tasks on live websites, judged by webarena-verified. The project's own tasks are no score on the benchmark.
+
+    Args:
+        tasks: File or folder of tasks. Default: the project's own, on its own sites.
+        storage: Storage state with which one is signed in at the sites.
+        seeds: One epoch for each of these, in this order.
+        category: Only tasks of these sites and this kind, such as "shopping / navigate".
+        limit: Only the first so many tasks.
+        page: Characters of a page that are shown.
+        steps: Most actions of one trajectory.
+        steps_per_unit: Most actions on one unit of a plan.
+    """
+    try:
+        settings: dict[str, Any] = {
+            "domain": "webarena",
+            "tasks": str(Path(tasks).expanduser().absolute()) if tasks else None,
+            "storage": str(Path(storage).expanduser().absolute()) if storage else None,
+            "seeds": seeds_from(seeds),
+            "page": page,
+            "steps": steps,
+            "steps_per_unit": steps_per_unit,
+        }
+        listed = domain_of(settings, Sampling()).tasks()
+        chosen = [each for each in listed if category in (None, each.factors["task_type"])][:limit]
+        if not chosen:
+            kinds = sorted({str(each.factors["task_type"]) for each in listed})
+            raise InputError(f"no task is of category {category!r}", hint=f"there are {', '.join(kinds)}")
+    except PlanrouteError as error:
+        raise PrerequisiteError(str(error)) from None
+    return _task(settings, chosen, [success(), order(), adherence()])
+
+
 def _task(settings: dict[str, Any], chosen: Sequence[PlanrouteTask], scorers: list[Scorer]) -> Task:
     """One sample for each of ``chosen``, routed by default, one epoch for each seed."""
     samples = [Sample(input=each.text, id=each.id, metadata={**each.factors, KEY: settings}) for each in chosen]
