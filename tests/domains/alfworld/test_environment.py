@@ -299,11 +299,22 @@ def test_half_installed_extra(own, monkeypatch):
         ({"grammar": "action"}, "loading"),
     ],
 )
-def test_a_crash_of_the_library_is_an_error_of_the_domain(own, play, tmp_path, changes, doing):
+def test_a_game_that_the_library_cannot_read_is_damaged(own, play, tmp_path, changes, doing):
     game = as_real(tmp_path, own["place-keychain"], **changes)
-    with pytest.raises(DomainError, match=f"game place-keychain: {doing} failed") as error:
+    with pytest.raises(InputError) as error:
         play(game).reset()
-    assert not isinstance(error.value, InputError)
+    assert error.value.message.startswith(f"game place-keychain: {game.path} is damaged: {doing} failed: ")
+    assert error.value.hint == "replace that file, or leave its folder out"
+
+
+@pytest.mark.parametrize("failure", [OSError("no space"), MemoryError()])
+def test_a_machine_that_fails_is_no_fault_of_the_game(own, play, monkeypatch, failure):
+    def fail(*_):
+        raise failure
+
+    monkeypatch.setattr(engine_module, "_prepare", fail)
+    with pytest.raises(DomainError, match="game place-keychain: loading failed: "):
+        play(own["place-keychain"]).reset()
 
 
 def test_a_failed_step_is_an_error_of_the_domain(own, play, monkeypatch):
@@ -326,7 +337,7 @@ def test_a_game_file_cannot_run_code(own, play, tmp_path):
     grammar = read_rules(own["place-keychain"], installed_rules()).grammar
     evil = grammar.replace("{r.indefinite} {r.name or r.id}", f"{{open('{trap}', 'w')}}")
     assert evil != grammar
-    with pytest.raises(DomainError, match="ForbiddenExpression"):
+    with pytest.raises(InputError, match="ForbiddenExpression"):
         play(as_real(tmp_path, own["place-keychain"], grammar=evil)).reset()
     assert not trap.exists()
 

@@ -46,6 +46,12 @@ def write(tmp_path):
     return write
 
 
+def write_own(folder):
+    folder.mkdir()
+    (folder / "problem.pddl").write_text("(define (problem x)")
+    (folder / "task.json").write_text(json.dumps({"task_type": TASK_TYPES[0], "goal": "put a mug in desk"}))
+
+
 def faults_of(folder: Path) -> tuple[str, ...]:
     with pytest.raises(FaultyInput) as error:
         find_games(folder)
@@ -245,6 +251,38 @@ def test_links_that_lead_out_are_refused(write, tmp_path, what):
         link = root / "train"
         link.symlink_to(outside.parent, target_is_directory=True)
     assert faults_of(root) == (f"{link.relative_to(root)} is a link that leads out of the folder",)
+
+
+def test_nothing_is_read_behind_a_refused_link(tmp_path):
+    write_own(tmp_path / "x")
+    (tmp_path / "x" / "task.json").unlink()
+    (tmp_path / "x" / "task.json").symlink_to("/dev/zero")
+    assert faults_of(tmp_path) == ("x/task.json is a link that leads out of the folder",)
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no named pipes here")
+@pytest.mark.parametrize("name", ["task.json", "problem.pddl"])
+@pytest.mark.parametrize("make", [os.mkfifo, os.mkdir], ids=["pipe", "folder"])
+def test_what_is_no_file_is_named(tmp_path, name, make):
+    write_own(tmp_path / "good")
+    write_own(tmp_path / "x")
+    (tmp_path / "x" / name).unlink()
+    make(tmp_path / "x" / name)
+    assert faults_of(tmp_path) == (f"x/{name} is not a file",)
+
+
+def test_a_problem_that_is_missing_is_named(tmp_path):
+    write_own(tmp_path / "good")
+    write_own(tmp_path / "x")
+    (tmp_path / "x" / "problem.pddl").unlink()
+    assert faults_of(tmp_path) == ("x/problem.pddl is missing",)
+
+
+def test_a_file_that_is_too_large_is_not_read(tmp_path):
+    write_own(tmp_path / "x")
+    with (tmp_path / "x" / "problem.pddl").open("wb") as sparse:
+        sparse.truncate(1 << 32)
+    assert faults_of(tmp_path) == ("x/problem.pddl is larger than 64 MB, the most that is read",)
 
 
 def test_links_inside_are_followed_for_files_only(write):

@@ -132,8 +132,11 @@ def _safe_derive(symbol: Any, context: Any = None) -> list[Any]:
 
 
 @contextmanager
-def _at_work(game: Game, doing: str) -> Iterator[None]:
-    """Hold the lock; whatever the libraries raise, or exit with, is an error of the domain."""
+def _at_work(game: Game, doing: str, *, first: bool = False) -> Iterator[None]:
+    """Hold the lock; whatever the libraries raise, or exit with, is an error of the domain.
+
+    While the game is ``first`` read it is the file's fault, unless the machine fails: it is the same each time.
+    """
     with _LOCK:
         try:
             symbol = _libraries().textgen.EvalSymbol
@@ -141,9 +144,13 @@ def _at_work(game: Game, doing: str) -> Iterator[None]:
                 yield
         except PlanrouteError:
             raise
-        except _OutOfReach as error:
-            raise DomainError(f"game {game.id}: {doing} failed: {error}") from None
+        except (OSError, MemoryError) as error:
+            raise DomainError(f"game {game.id}: {doing} failed: {type(error).__name__}: {error}") from error
         except (Exception, SystemExit) as error:
+            if first:
+                what = str(error) if isinstance(error, _OutOfReach) else type(error).__name__
+                told = f"game {game.id}: {game.path} is damaged: {doing} failed: {what}"
+                raise InputError(told, hint="replace that file, or leave its folder out") from error
             raise DomainError(f"game {game.id}: {doing} failed: {type(error).__name__}: {error}") from error
 
 
@@ -152,7 +159,7 @@ class Engine:
 
     def __init__(self, game: Game) -> None:
         self.game = game
-        with _at_work(game, "loading"):
+        with _at_work(game, "loading", first=True):
             self._prepared = _prepare(game)
             library = _IDLE_LIBRARIES.pop() if _IDLE_LIBRARIES else _libraries().planner.load_lib()
         self._library = library
@@ -167,7 +174,7 @@ class Engine:
     def reset(self) -> str:
         """Begin anew; return what the player reads first."""
         self._check_open()
-        with _at_work(self.game, "starting"):
+        with _at_work(self.game, "starting", first=True):
             libraries, prepared = _libraries(), self._prepared
             with mock.patch.object(libraries.planner, "pddl2sas", prepared.translate):
                 self._state = libraries.logic.PddlState(self._library, prepared.problem, prepared.logic)

@@ -1,6 +1,7 @@
 """One game's files: reading them into a `Game`, and into the `Rules` that the engine plays by."""
 
 import json
+import stat
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
@@ -23,6 +24,9 @@ TRAJECTORY: Final = "traj_data.json"
 TASK: Final = "task.json"
 FOUND_BY: Final = frozenset({REAL, OWN, TRAJECTORY, TASK})
 """The names of files that make a folder a game's."""
+
+LARGEST: Final = 64 * 1024 * 1024
+"""Bytes of a game's file."""
 
 _PARTS: Final = ("pddl_domain", "grammar", "pddl_problem")
 
@@ -150,6 +154,11 @@ def _json(path: Path) -> dict[str, Any]:
 
 def _text(path: Path) -> str:
     try:
+        about = path.stat()
+        if not stat.S_ISREG(about.st_mode):
+            raise _Faulty(f"{path.name} is not a file")
+        if about.st_size > LARGEST:
+            raise _Faulty(f"{path.name} is larger than {LARGEST >> 20} MB, the most that is read")
         return path.read_text(encoding="utf-8")
     except FileNotFoundError:
         raise _Faulty(f"{path.name} is missing") from None

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from planroute.domains.alfworld.game_file import FOUND_BY, OWN, REAL, Fault, Game, Skipped, read_game
+from planroute.domains.alfworld.game_file import FOUND_BY, OWN, REAL, TASK, Fault, Game, Skipped, read_game
 from planroute.errors import FaultyInput, InputError
 
 SPLITS: Final = ("train", "valid_seen", "valid_unseen")
@@ -93,26 +93,28 @@ class _Place(NamedTuple):
 
 
 def _places(root: Path, faults: list[Fault]) -> Iterator[_Place]:
-    """Yield every folder that holds a file of a game; links that lead out of ``root`` become faults."""
+    """Yield every folder that holds a file of a game.
+
+    Links that lead out of ``root`` become faults, and nothing of a game with such a file is read.
+    """
 
     def unreadable(error: OSError) -> None:
         faults.append(Fault(str(error.filename), f"cannot be read: {error.strerror}"))
 
     for here, folders, files in os.walk(root, onerror=unreadable):
         folders.sort()
-        known = frozenset(files) & FOUND_BY
+        known = frozenset((*files, *folders)) & FOUND_BY
         folder = Path(here)
-        links = [folder / name for name in (*folders, *sorted(known)) if (folder / name).is_symlink()]
+        links = [folder / name for name in sorted({*folders, *known}) if (folder / name).is_symlink()]
         leading_out = [link for link in links if not link.resolve().is_relative_to(root)]
         faults.extend(Fault(_relative(root, link), "is a link that leads out of the folder") for link in leading_out)
-        known -= {link.name for link in leading_out}
-        if known:
+        if known.isdisjoint(link.name for link in leading_out) and known:
             yield _Place(folder, known)
 
 
 def _read(root: Path, place: _Place) -> Game | Skipped | Fault | None:
     where = _relative(root, place.folder)
-    if OWN in place.files:
+    if OWN in place.files or (TASK in place.files and REAL not in place.files):
         return read_game(place.folder / OWN, where, "own")
     if any(word in where for word in _UNSUPPORTED):
         return Skipped(where, "of a kind that has no text games (movable or sliced)")
