@@ -8,6 +8,7 @@ import pytest
 
 from planroute.calls import Message, ModelRequest, Sampling
 from planroute.declaration import Declaration, Replanning
+from planroute.declarers.hybrid import Advice
 from planroute.errors import InputError
 from planroute.gate import check
 from planroute.models import open_model
@@ -141,6 +142,15 @@ def test_it_declares_a_mode_that_passes_the_gate_with_a_plan(mode):
         Mode.HIERARCHICAL: [["first step"], ["second step"]],
         Mode.SEARCH: [["way 1"], ["way 2"], ["way 3"], ["way 4"]],
     }.get(mode, [["one", "two"]])
+
+
+def test_it_ranks_the_modes_only_where_that_is_asked_for():
+    assert "ranking" not in json.loads(Slipping(0.0, Mode.SEARCH)(request("natural declaration")))
+
+
+def test_it_gives_no_advice_to_the_hybrid_declarer():
+    advice = Advice.model_validate_json(Slipping(1.0, None)(request("hybrid advice")))
+    assert set(advice.shifts().values()) == {0.0}
 
 
 def test_at_random_it_declares_every_mode_and_each_seed_its_own():

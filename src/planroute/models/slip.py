@@ -102,6 +102,8 @@ class Slipping:
                 trajectory = str(state.get("trajectory", ""))
                 score = solver.score(str(state.get("goal", "")), trajectory) if trajectory else 3
                 return json.dumps({"score": score, "reason": "by what the transcript shows"})
+            case "hybrid advice":
+                return json.dumps({"reason": "the script shifts no score"})
             case _:
                 return self._declaration(request, state, solver)
 
@@ -130,7 +132,8 @@ class Slipping:
         draw = stream(request.sampling.seed or 0, "declare", request.identity("slip"))
         mode = self.declared or list(Mode)[int(draw.integers(len(Mode)))]
         policy = forced(mode)
-        ranking = [mode, *(other for other in Mode if other is not mode)]
+        ranked = request.purpose == "ranked declaration"
+        ranking = {"ranking": [mode, *(other for other in Mode if other is not mode)]} if ranked else {}
         plans: list[dict[str, Any]] = []
         if mode in (Mode.PREDEFINED, Mode.SEQUENTIAL):
             plans = [{"title": "", "steps": solver.plan(state)}]
@@ -143,7 +146,7 @@ class Slipping:
         return json.dumps(
             {
                 "mode": mode,
-                "ranking": ranking,
+                **ranking,
                 "depth": policy.depth,
                 "branching": policy.branching,
                 "replanning": policy.replanning,
