@@ -53,7 +53,7 @@ class WebArenaDomain:
     budget: int = BUDGET
     storage: Path | None = None
     name: str = "webarena"
-    lexicon: str = "web"
+    lexicon: str | None = None
     measures: tuple[str, ...] = MEASURES
 
     @property
