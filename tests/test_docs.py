@@ -25,6 +25,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
+PROGRAMS = ("planroute", "inspect")
 BLOCK = re.compile(r"^<!-- runs( slow)? -->\n+```console\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 MARK = re.compile(r"^<!-- runs.*$", re.MULTILINE)
 
@@ -58,7 +59,7 @@ def run(block: str, folder: Path) -> None:
     env = os.environ | {"NO_COLOR": "1", "COLUMNS": "110"}
     for command, shown in examples(block):
         program, *arguments = shlex.split(command)
-        assert program == "planroute", f"only planroute is run here: {command}"
+        assert program in PROGRAMS, f"only {' and '.join(PROGRAMS)} are run here: {command}"
         done = subprocess.run(
             [str(Path(sys.executable).parent / program), *arguments],
             cwd=folder,
