@@ -46,6 +46,11 @@ def test_an_episode_that_was_never_dispatched_has_no_metrics():
     assert set(metrics(*acted(*DONE)).values()) == {None}
 
 
+@pytest.mark.parametrize("mode", MODES)
+def test_where_nothing_was_planned_or_done_no_order_was_kept(mode):
+    assert set(routed(mode).values()) == {None}
+
+
 @pytest.mark.parametrize("mode", [Mode.PREDEFINED, Mode.SEQUENTIAL, Mode.HIERARCHICAL])
 @pytest.mark.parametrize(
     ("actions", "evidence", "adherence"),

@@ -18,7 +18,8 @@ def process_metrics(trace: Trace, words: str | None) -> dict[str, float | None]:
     ``order_by_evidence`` is by one criterion for every condition: each needed unit of the plan is matched to an action,
     in declared order, so that a skipped unit breaks it. Where it differs from ``plan_order_faithful``, verifier and
     dispatch record disagree. ``words`` names the lexicon of the domain's actions, ``None`` the one that knows most of
-    them. A measure that does not apply (no plan, alternatives without an order) is ``None``.
+    them. A measure that does not apply (no plan, alternatives without an order, an end before
+    anything was planned or done) is ``None``.
     """
     dispatched = trace.of(Dispatched)
     rolled_out = len(trace.of(RolledOut))
@@ -37,7 +38,7 @@ def process_metrics(trace: Trace, words: str | None) -> dict[str, float | None]:
     vocabulary = lexicon(words) if words else None
     record = dispatched[-1]
     settled = verify_dispatched(record.declared, record.executed, plan, trajectory.actions, vocabulary)
-    if settled.order_preserved is not None:
+    if settled.order_preserved is not None and (plan or trajectory.actions):
         result["plan_order_faithful"] = float(settled.order_preserved)
     if plan:
         matched = settled if settled.units else verify(plan, trajectory.actions, vocabulary)
