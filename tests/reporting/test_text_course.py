@@ -61,6 +61,15 @@ def test_a_revised_plan_is_shown_as_made_first_and_as_revised():
     assert seen.said == ["", "The trace shows no divergence."]
 
 
+def test_what_was_called_finished_is_told_apart_from_what_an_action_shows():
+    events = [planned("take a mug", "clean the mug"), *work("p1.1", "take mug 1 from desk 1"), *work("p1.2", "look")]
+    seen = shown([{"kind": "dispatched", "declared": "SEQUENTIAL", "executed": "SEQUENTIAL", "why": ""}, *events])
+    assert [line[3] for line in seen.plans[0][3]] == [
+        "called finished, shown by action 1",
+        "called finished, no action shows it",
+    ]
+
+
 def test_units_link_to_what_was_done_for_them():
     seen = shown([planned("find cup", "store cup"), *work("p1.1", "go to shelf", "take cup"), *work("p1.2", "put cup")])
     links = [line[4] for line in seen.plans[0][3]]

@@ -11,6 +11,7 @@ from typing import Any
 from planroute.modes import Mode
 from planroute.reporting.reading import Cell, Row
 from planroute.reporting.text_course import STATES, Course, Step, cut, divergence, read_course, state
+from planroute.reporting.text_evidence import evidence
 from planroute.reporting.text_plans import Block
 from planroute.reporting.wording import label, number, prose
 
@@ -24,6 +25,9 @@ STOPS: Mapping[str, str] = {
     "MODEL_REFUSED": "the model refused",
     "INFRASTRUCTURE": "the infrastructure failed",
 }
+
+WORKED = ("done", "worked", "open", "cut", "unlinked")
+"""States beside which it is said what the actions show."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,13 +59,13 @@ def view(cell: Cell, success: bool | None, attribution: str = "") -> View:
     loose = next((s for s in course.steps if s.deeds and s.unit is None), None) if course.linked else None
     if loose is not None:
         where, what = None, ""
-    row = cell.row
+    row, shown = cell.row, evidence(cell)
     return View(
         outcome="unknown" if success is None else "success" if success else "failure",
         ended=_ended(row, success),
         facts=[*_facts(row, course), *([["attributed to", cut(attribution)]] if attribution else [])],
         said=_said(row, course, where, what, loose),
-        plans=[_block(course, block, where) for block in course.plans.blocks],
+        plans=[_block(course, block, where, shown) for block in course.plans.blocks],
         steps=[_step(course, step, where, loose) for step in course.steps],
     )
 
@@ -128,7 +132,7 @@ def _said(row: Row, course: Course, where: str | None, what: str, loose: Step | 
     return ["", "The trace shows no divergence."]
 
 
-def _block(course: Course, block: Block, where: str | None) -> list[Any]:
+def _block(course: Course, block: Block, where: str | None, shown: Mapping[str, str]) -> list[Any]:
     title, note, kind = block.title, block.note, block.kind
     if block.candidate is not None:
         tried = course.tried.get(block.candidate)
@@ -143,9 +147,9 @@ def _block(course: Course, block: Block, where: str | None) -> list[Any]:
     for line in block.lines:
         found = state(course, block, line.id) if line.unit else ""
         link = str(places[line.id]) if line.id in places else ""
-        lines.append(
-            [str(min(line.depth, 6)), cut(line.text), found, STATES.get(found, ""), link, _yes(line.id == where)]
-        )
+        parts = [STATES.get(found, ""), shown.get(line.id, "") if found in WORKED else ""]
+        word = ", ".join(part for part in parts if part)
+        lines.append([str(min(line.depth, 6)), cut(line.text), found, word, link, _yes(line.id == where)])
     return [cut(title), note, kind, lines]
 
 
