@@ -35,8 +35,8 @@ class EpisodeRow:
 
     ``late_events`` is ``None`` where there is no deadline.
 
-    ``status`` is ``finished``, ``failed`` (a typed failure that counts), or ``infrastructure`` (which never counts
-    against the task). ``spent`` counts logically: a cached call is in it.
+    ``status`` is ``finished``, ``failed`` (a typed failure that counts, and is no success), or ``infrastructure``
+    (which never counts against the task). ``spent`` counts logically: a cached call is in it.
     """
 
     domain: str
@@ -200,6 +200,10 @@ def _account(
         ledger.charge_planning(event.cost_s)
     late = sum(event.late for event in events)
     agreement = executed == record.declared.mode if record is not None and executed is not None else None
+    status = _status(stop)
+    success = (
+        None if status == "infrastructure" or outcome.success is None else outcome.success and status == "finished"
+    )
     metrics = dict(outcome.metrics)
     if domain.lexicon is not None:
         metrics |= process_metrics(trace, domain.lexicon)
@@ -208,7 +212,7 @@ def _account(
         late_events=late,
         mode_agreement=agreement,
         replaced_by_gate=record is not None and record.action is GateAction.REPLACED,
-        success=outcome.success,
+        success=success,
         metrics=metrics,
     )
     row = EpisodeRow(
@@ -224,10 +228,10 @@ def _account(
         gate=record.action if record else None,
         gate_why=record.why if record else "",
         declaration=asdict(declaration) if declaration else None,
-        status=_status(stop),
+        status=status,
         stop=stop,
         error=error,
-        success=outcome.success if _status(stop) != "infrastructure" else None,
+        success=success,
         metrics=metrics,
         spent={purpose: _logical(spent) for purpose, spent in sorted(ledger.by_purpose.items())},
         planning=tuple(_event(event) for event in events),

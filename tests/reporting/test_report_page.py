@@ -168,6 +168,16 @@ def test_script_data_survives_the_canary(unsafe_page, canary):
     assert script_of(unsafe_page)["map"]["names"][3] == canary
 
 
+def test_no_control_character_of_a_run_stands_in_the_page(run, change):
+    def spoil(data):
+        data["row"].update(model="a\x1b]0;owned\x07\x9b31m")
+
+    change(run / "cells" / "nominal-ROUTED-7.json", spoil)
+    page = render_report(run)
+    assert "a]0;owned31m" in page
+    assert not re.search(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]", page)
+
+
 def test_embedded_json_has_no_character_that_could_end_its_element():
     text = embedded_json({"a": "</script><!--&\u2028\u2029"})
     assert not set("<>&\u2028\u2029") & set(text)
@@ -287,6 +297,7 @@ def test_the_way_from_declaration_to_execution_is_counted(page, unsafe_page):
 def test_a_mode_that_the_gate_replaced_is_counted_against_agreement(run, change, summarised):
     def replace(data):
         data["row"].update(gate="REPLACED", executed="SEARCH", mode_agreement=False)
+        next(e for e in data["trace"]["events"] if e["kind"] == "dispatched").update(executed="SEARCH")
 
     change(run / "cells" / "nominal-ROUTED-7.json", replace)
     page = render_report(summarised(run))
@@ -439,6 +450,14 @@ def settled(data):
         lambda data: data.pop("trace"),
         lambda data: data["row"].pop("seed"),
         lambda data: data["row"].update(metrics={"objective": "much"}),
+        lambda data: data["row"].update(metrics={"objective": float("nan")}),
+        lambda data: data["row"].update(metrics={"objective": 10**400}),
+        lambda data: data["row"].update(metrics={"adherence": 5}),
+        lambda data: data["row"].update(success="yes"),
+        lambda data: data["row"].update(success=True, status="failed"),
+        lambda data: data["row"].update(status="unknown"),
+        lambda data: data["row"].update(spent={"action": {"model_calls": "3"}}),
+        lambda data: data["row"].update(spent={"environment": {"interactions": -5}}),
         lambda data: data["trace"]["events"].append("event"),
         lambda data: directed(data)["columns"].pop("node"),
         lambda data: directed(data)["columns"]["node"].append(99),
@@ -454,6 +473,14 @@ def test_a_cell_of_another_form_is_named_in_one_line(run, change, damage):
         write_report(run)
     assert name in str(caught.value)
     assert "\n" not in str(caught.value)
+
+
+def test_a_cell_that_is_a_folder_is_named(run):
+    target = run / "cells" / "nominal-SEARCH-7.json"
+    target.unlink()
+    target.mkdir()
+    with pytest.raises(InputError, match=re.escape(f"{target} is not a file")):
+        write_report(run)
 
 
 @pytest.mark.parametrize(

@@ -135,6 +135,15 @@ def test_another_process_with_another_hash_seed_gives_the_same_bytes(tmp_path):
         ("row.metrics.steps", "3", "row.metrics.steps: "),
         ("row.metrics.steps", True, "row.metrics.steps: "),
         ("row.metrics", None, "row.metrics: "),
+        ("row.metrics.steps", 10**400, "row.metrics.steps: too large"),
+        ("row.metrics.steps", -(10**400), "row.metrics.steps: too large"),
+        ("row.metrics.adherence", 5, "row.metrics.adherence: 5 is no share from 0 to 1"),
+        ("row.spent", {"environment": {"interactions": -5}}, "row.spent.environment.interactions: "),
+        ("row.spent", {"environment": {"interactions": 10**400}}, "row.spent.environment.interactions: too large"),
+        ("row.failure", "BAD LUCK", "row.failure: "),
+        ("row.late_events", -1, "row.late_events: "),
+        ("row.stop", "BUDGET", "row.stop: 'BUDGET', but "),
+        ("row.executed", "OTHER", "row.executed: 'OTHER', but "),
         ("row.spent", {"planning": {"planning_s": "x"}}, "row.spent.planning.planning_s: "),
         ("row.spent", {"planning": {"planning_s": float("nan")}}, "row.spent.planning.planning_s: not a finite"),
         ("row.spent", {"planning": {"planning_s": None}}, "row.spent.planning.planning_s: "),
@@ -167,6 +176,15 @@ def test_a_cell_that_is_not_its_own_names_file_and_field(tmp_path, field, value,
     assert error.value.hint == "remove that file and run again"
     assert not domain.opened
     assert contents(tmp_path, but=()) == before
+
+
+def test_a_failed_episode_that_succeeded_is_refused(tmp_path):
+    domain, cells = tiny_cells()
+    execute(domain, cells, tmp_path)
+    target = tmp_path / CELLS / f"{cells[0].key}.json"
+    change(target, lambda stored: stored["row"].update(success=True, status="failed"))
+    with pytest.raises(InputError, match=r"row\.success: true in an episode that is failed"):
+        execute(domain, cells, tmp_path)
 
 
 @pytest.mark.parametrize("text", [DEEP, '{"a":' * 200_000, '{"identity": ' + "9" * 5000 + "}", b"\xff\xfe"])

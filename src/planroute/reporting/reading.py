@@ -9,9 +9,9 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any, Literal, TypeVar
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, Strict, ValidationError, model_validator
 
 from planroute.errors import InputError
 from planroute.modes import MODES, Baseline
@@ -25,6 +25,13 @@ def _finite(value: Any) -> Any:
 
 Number = Annotated[float | None, BeforeValidator(_finite)]
 """A number; what is not finite counts as not measured."""
+Known = Annotated[float | None, Strict(), Field(allow_inf_nan=False, ge=-1e100, le=1e100)]
+"""A number of a row, where nothing that is written is infinite, and no text is a number."""
+Amount = Annotated[float, Strict(), Field(ge=0, le=1e100)]
+Whole = Annotated[int, Strict()]
+Truth = Annotated[bool, Strict()]
+SHARES = ("adherence", "plan_order_faithful", "order_by_evidence")
+"""Metrics that are shares wherever they are measured."""
 
 
 class Part(BaseModel):
@@ -70,7 +77,7 @@ class Row(Part):
 
     task: str
     condition: str
-    seed: int
+    seed: Whole
     declarer: str = ""
     factors: Mapping[str, Any] = Field(default_factory=dict)
     declared: str | None = None
@@ -78,17 +85,28 @@ class Row(Part):
     gate: str | None = None
     gate_why: str = ""
     declaration: Declaration | None = None
-    status: str
+    status: Literal["finished", "failed", "infrastructure"]
     stop: str = ""
     error: str | None = None
-    metrics: Mapping[str, Number] = Field(default_factory=dict)
-    spent: Mapping[str, Mapping[str, Number]] = Field(default_factory=dict)
+    success: Truth | None = None
+    metrics: Mapping[str, Known] = Field(default_factory=dict)
+    spent: Mapping[str, Mapping[str, Amount]] = Field(default_factory=dict)
     planning: tuple[PlanningEvent, ...] = ()
-    deadline_s: Number = None
-    late_events: int | None = None
-    mode_agreement: bool | None = None
+    deadline_s: Known = None
+    late_events: Annotated[Whole, Field(ge=0)] | None = None
+    mode_agreement: Truth | None = None
     failure: str = "NONE"
     model: str | None = None
+
+    @model_validator(mode="after")
+    def _plausible(self) -> "Row":
+        if self.success and self.status != "finished":
+            raise ValueError(f"success in an episode that is {self.status}")
+        for name in SHARES:
+            value = self.metrics.get(name)
+            if value is not None and not 0 <= value <= 1:
+                raise ValueError(f"metrics.{name}: {value:g} is no share from 0 to 1")
+        return self
 
     @property
     def case(self) -> tuple[str, int]:
@@ -231,7 +249,7 @@ def read_run(folder: Path) -> Run:
         path = folder / "cells" / f"{key}.json"
         if Path(key).name != key:
             raise InputError(f"{folder / 'manifest.json'} is damaged: {key[:60]!r} names no cell")
-        if path.is_file():
+        if path.exists() or path.is_symlink():
             cell = checked(_Cell, _read(path), str(path))
             cells.append(Cell(str(path), cell.row, cell.trace.events))
     if not cells:
@@ -252,6 +270,8 @@ def checked(model: type[P], value: Any, name: str) -> P:
 
 def _read(path: Path) -> dict[str, Any]:
     try:
+        if not path.is_file():
+            raise InputError(f"{path} is not a file", hint="remove that file and run again")
         data = json.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise InputError(f"cannot read {path}: {error.strerror or error}") from None

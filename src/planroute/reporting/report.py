@@ -119,6 +119,14 @@ def _asset(name: str) -> str:
     return (Path(__file__).parent / "templates" / name).read_text(encoding="utf-8")
 
 
+_CONTROLS = dict.fromkeys([*range(9), 11, 12, *range(14, 32), *range(127, 160)])
+
+
+def _without_controls(value: Any) -> Any:
+    """Text without what steers a terminal: a report is also looked at with other tools than a browser."""
+    return value.translate(_CONTROLS) if isinstance(value, str) else value
+
+
 @cache
 def _environment() -> Environment:
     environment = Environment(
@@ -127,6 +135,7 @@ def _environment() -> Environment:
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
+        finalize=_without_controls,
     )
     environment.filters.update(label=label, css=css)
     return environment

@@ -6,13 +6,14 @@ import stat
 from collections.abc import Mapping
 from dataclasses import fields
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import TypeAdapter, ValidationError
+from pydantic import Field, TypeAdapter, ValidationError
 
 from planroute.episode import EpisodeRow
 from planroute.errors import InputError
 from planroute.evaluation.deadline import PlanningEvent
+from planroute.evaluation.failure import FailureLabel
 from planroute.trace import SCHEMA_VERSION as TRACE_VERSION
 from planroute.trace import Stop
 
@@ -23,9 +24,15 @@ _ROW_FIELDS = tuple(field.name for field in fields(EpisodeRow))
 _WITHIN: Mapping[str, TypeAdapter[Any]] = {
     "status": TypeAdapter(Literal["finished", "failed", "infrastructure"]),
     "stop": TypeAdapter(Stop),
-    "spent": TypeAdapter(dict[str, dict[str, float]]),
+    "spent": TypeAdapter(dict[str, dict[str, Annotated[float, Field(ge=0)]]]),
     "planning": TypeAdapter(tuple[PlanningEvent, ...]),
+    "failure": TypeAdapter(FailureLabel),
+    "late_events": TypeAdapter(Annotated[int, Field(ge=0)] | None),
 }
+_SHARES = ("adherence", "plan_order_faithful", "order_by_evidence")
+"""Metrics that are shares wherever they are measured."""
+_LARGEST = 1e100
+"""What no quantity of an episode reaches, and no sum of such numbers overflows."""
 
 
 def read_object(path: Path, *, missing: str = "", hint: str = AGAIN) -> dict[str, Any]:
@@ -63,7 +70,17 @@ def stored_row(stored: Mapping[str, Any], path: Path, expected: Mapping[str, Any
         raise _damaged(path, "trace", "missing or not a list of events")
     if trace.get("schema") != TRACE_VERSION:
         raise _damaged(path, "trace.schema", f"{trace.get('schema')!r}, this planroute reads {TRACE_VERSION}")
+    _same_episode(row, trace["events"], path)
     return read_row(row, path, expected)
+
+
+def _same_episode(row: Mapping[str, Any], events: list[Any], path: Path) -> None:
+    """Raise ``InputError`` where the trace is another episode's: it ended or was dispatched in another way."""
+    told = [event for event in events if isinstance(event, dict)]
+    for kind, field, name in (("finished", "stop", "stop"), ("dispatched", "executed", "executed")):
+        last = next((event for event in reversed(told) if event.get("kind") == kind), None)
+        if last is not None and last.get(field) != row.get(name):
+            raise _damaged(path, f"row.{name}", f"{row.get(name)!r}, but {last.get(field)!r} in the trace")
 
 
 def read_row(row: dict[str, Any], path: Path | None = None, expected: Mapping[str, Any] | None = None) -> EpisodeRow:
@@ -75,8 +92,24 @@ def read_row(row: dict[str, Any], path: Path | None = None, expected: Mapping[st
         for name, value in (expected or {}).items():
             if row[name] != value:
                 raise _damaged(path, f"row.{name}", f"{row[name]!r} in the file of a cell with {value!r}")
+        _plausible(row, path)
     values = {name: row[name] for name in _ROW_FIELDS}
     return EpisodeRow(**{**values, "planning": tuple(row["planning"])})
+
+
+def _plausible(row: Mapping[str, Any], path: Path) -> None:
+    """Raise ``InputError`` for what no episode can have."""
+    if row["success"] and row["status"] != "finished":
+        raise _damaged(path, "row.success", f"true in an episode that is {row['status']}")
+    for name, value in row["metrics"].items():
+        if value is not None and abs(value) > _LARGEST:
+            raise _damaged(path, f"row.metrics.{name}", "too large")
+        if value is not None and name in _SHARES and not 0 <= value <= 1:
+            raise _damaged(path, f"row.metrics.{name}", f"{value:g} is no share from 0 to 1")
+    for purpose, spent in row["spent"].items():
+        for name, value in spent.items():
+            if value > _LARGEST:
+                raise _damaged(path, f"row.spent.{purpose}.{name}", "too large")
 
 
 def checked_manifest(manifest: dict[str, Any], path: Path, version: int, hint: str) -> dict[str, Any]:
