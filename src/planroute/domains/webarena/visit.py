@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urljoin, urlsplit
 
 from planroute.domains.webarena.actions import Action
+from planroute.domains.webarena.arriving import GOTO_MS, SETTLE_S, arriving
 from planroute.domains.webarena.browser import Shared
 from planroute.domains.webarena.tree import EMPTY, LIMITS, Element, Tree, quoted, script, tree
 from planroute.errors import DomainError
@@ -18,9 +19,7 @@ if TYPE_CHECKING:
     from playwright.async_api import BrowserContext, ElementHandle, JSHandle, Page, Route
 
 ACT_MS: Final = 5_000
-GOTO_MS: Final = 20_000
 LOOK_S: Final = 8.0
-SETTLE_S: Final = 0.3
 CALL_S: Final = 90.0
 TABS: Final = 8
 VIEW: Final = {"width": 1280, "height": 720}
@@ -153,20 +152,23 @@ class Visit:
         if element is None or handle is None:
             return f"There is no element [{action.number}] in sight.", False
         label = _label(element)
-        if action.verb == "click":
-            await handle.click(timeout=ACT_MS, no_wait_after=True)
-            said = f"Clicked {label}."
-        elif action.verb == "select":
-            await handle.select_option(label=action.text, timeout=ACT_MS, no_wait_after=True)
-            said = f"Selected {quoted(action.text)} in {label}."
-        else:
-            await handle.fill(action.text, timeout=ACT_MS, no_wait_after=True)
-            if action.enter:
-                await handle.press("Enter", timeout=ACT_MS, no_wait_after=True)
-            said = f"Typed {quoted(action.text)} into {label}{' and pressed Enter' if action.enter else ''}."
-        await asyncio.sleep(SETTLE_S)
+        async with arriving(page):
+            said = await self._carried_out(handle, action, label)
         await self._page_loaded(page)
         return said, True
+
+    @staticmethod
+    async def _carried_out(handle: "ElementHandle", action: Action, label: str) -> str:
+        if action.verb == "click":
+            await handle.click(timeout=ACT_MS, no_wait_after=True)
+            return f"Clicked {label}."
+        if action.verb == "select":
+            await handle.select_option(label=action.text, timeout=ACT_MS, no_wait_after=True)
+            return f"Selected {quoted(action.text)} in {label}."
+        await handle.fill(action.text, timeout=ACT_MS, no_wait_after=True)
+        if action.enter:
+            await handle.press("Enter", timeout=ACT_MS, no_wait_after=True)
+        return f"Typed {quoted(action.text)} into {label}{' and pressed Enter' if action.enter else ''}."
 
     async def _page_loaded(self, page: "Page") -> None:
         from playwright.async_api import Error
