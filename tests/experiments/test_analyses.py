@@ -228,7 +228,7 @@ def test_fresh_seeds_are_distinct_stable_and_only_added_to() -> None:
 
 @pytest.mark.parametrize(
     ("kind", "parameters", "told"),
-    [("guess", {}, "there is no 'guess'"), ("slopes", {"x": "a", "y": [], "z": 1}, "z"), ("slopes", {}, "x")],
+    [("guess", {}, "there is no kind 'guess'"), ("slopes", {"x": "a", "y": [], "z": 1}, "z"), ("slopes", {}, "x")],
 )
 def test_a_faulty_analysis_is_told(kind: str, parameters: dict[str, object], told: str) -> None:
     with pytest.raises(FaultyInput, match=told):

@@ -28,9 +28,7 @@ def print_experiments(experiments: "Sequence[Experiment]", *, as_json: bool) -> 
         return
     for one in experiments:
         typer.echo(f"{one.id:4} {one.title}")
-    typer.echo(
-        "Run some with planroute experiment NAME..., or all with planroute experiment all --out DIR."
-    )
+    typer.echo("Run some with planroute experiment NAME..., or all with planroute experiment all --out DIR.")
 
 
 def print_claims(result: Mapping[str, Any]) -> None:
@@ -57,11 +55,11 @@ def print_claims(result: Mapping[str, Any]) -> None:
         verdict = Text(claim["verdict"], style=STYLES.get(claim["verdict"], ""))
         if "values" in claim:
             shown = ", ".join(_short(one["value"]) for one in claim["values"])
-            table.add_row(plain(claim["what"]), plain(claim["where"]), "", shown[:34], "", verdict)
+            table.add_row(Text(plain(claim["what"])), Text(plain(claim["where"])), "", shown[:34], "", verdict)
         else:
             table.add_row(
-                plain(claim["what"]),
-                plain(claim["where"]),
+                Text(plain(claim["what"])),
+                Text(plain(claim["where"])),
                 _short(claim["paper"]),
                 _short(claim["ours"]),
                 _span(claim["interval"]),
@@ -76,6 +74,10 @@ def _short(value: float | None) -> str:
     if value is None:
         return "-"
     size = abs(value)
+    if size >= 1e9 or (0 < size < 1e-4):
+        return f"{value:.1e}"
+    if value == int(value):
+        return number(value, 0)
     return number(value, 0 if size >= 1000 else 1 if size >= 100 else 2 if size >= 10 else 3 if size >= 0.01 else 4)
 
 

@@ -54,7 +54,8 @@ def experiment(
     states: Annotated[int | None, typer.Option(help="Most states of an interface study: a slice.", min=1)] = None,
     draws: Annotated[int | None, typer.Option(help="Draws per state of an interface study: a slice.", min=1)] = None,
     fresh_triples: Annotated[
-        int | None, typer.Option(help="Newly drawn seeds of E1 to E7, in triples; 0 for none. Default: theirs.", min=0)
+        int | None,
+        typer.Option(help="Newly drawn seeds of E1 to E7, in triples; 0 for none. Default: theirs.", min=0, max=1000),
     ] = None,
     workers: Annotated[int, typer.Option(help="Worker processes for episodes without a model.", min=1)] = 2,
     concurrency: Annotated[int, typer.Option(help="Most episodes at once with a model.", min=1)] = 8,
@@ -74,10 +75,19 @@ def experiment(
     if not names:
         print_experiments([load_experiment(name) for name in available()], as_json=json)
         return
-    chosen = {one.id: one for name in _spread(names, available()) for one in [load_experiment(name)]}
+    asked = list(dict.fromkeys(_spread(names, available())))
+    if not asked:
+        raise InputError("no experiment is named", hint=f"choose from {', '.join(available())}, all, or a .toml file")
+    chosen: dict[str, Experiment] = {}
+    for one in map(load_experiment, asked):
+        if chosen.setdefault(one.id, one) != one:
+            raise InputError(f"two experiments are called {one.id}", hint="give each file an id of its own")
+        check_figures(one)
     if communication not in ("calibrated", "model"):
         raise InputError(f"--communication {communication!r} is unknown", hint="choose calibrated or model")
     specs = [spec.strip() for spec in model.split(",") if spec.strip()] if model else []
+    if model is not None and not specs:
+        raise InputError("--model names no model")
     if len(set(specs)) < len(specs):
         raise InputError("--model names one model twice")
     if communication == "model" and not specs:
@@ -90,7 +100,7 @@ def experiment(
             models=models,
             sampling=_sampling(temperature, max_tokens),
             factors=parse_factors(factors),
-            model_hours=tuple(parse_seeds(model_hours)) if model_hours else None,
+            model_hours=tuple(parse_seeds(model_hours, "--model-hours")) if model_hours else None,
             draws=draws,
             states=states,
             fresh_triples=fresh_triples,
@@ -117,12 +127,28 @@ def experiment(
         raise typer.Exit(1)
 
 
+def check_figures(experiment: "Experiment") -> None:
+    """Raise ``FaultyInput`` where a figure of ``experiment`` is of no known kind or its parameters do not fit."""
+    from planroute.errors import FaultyInput, InputError
+    from planroute.reporting.figures import check
+
+    faults = []
+    for figure in experiment.figures:
+        try:
+            check(figure.kind, figure.with_)
+        except InputError as error:
+            faults.append(f"{figure.name}: {error}")
+    if faults:
+        raise FaultyInput(f"experiment {experiment.id}, figures", faults)
+
+
 def _spread(names: list[str], known: list[str]) -> Iterator[str]:
     for name in names:
-        if name.lower() == "all":
-            yield from known
-        else:
-            yield from (part.strip() for part in name.split(",") if part.strip())
+        for part in (piece.strip() for piece in name.split(",")):
+            if part.lower() == "all":
+                yield from known
+            elif part:
+                yield part
 
 
 def _sampling(temperature: float, max_tokens: int) -> Any:

@@ -34,7 +34,7 @@ MaxTokens = Annotated[int, typer.Option(help="Most tokens of one answer, thinkin
 MOST_SEEDS = 100_000
 
 
-def parse_seeds(text: str) -> list[int]:
+def parse_seeds(text: str, option: str = "--seeds") -> list[int]:
     """Read ``7,13,42`` or ranges such as ``1000-1199``; the order is kept, repeats are an error."""
     seeds: list[int] = []
     faults = []
@@ -49,13 +49,13 @@ def parse_seeds(text: str) -> list[int]:
         else:
             seeds += range(int(first), int(last or first) + 1)
         if len(seeds) > MOST_SEEDS:
-            raise InputError(f"--seeds: more than {MOST_SEEDS} seeds")
+            raise InputError(f"{option}: more than {MOST_SEEDS} seeds")
     repeated = sorted({seed for seed in seeds if seeds.count(seed) > 1}) if len(seeds) < 1000 else []
     faults += [f"{seed} is given twice" for seed in repeated]
     if len(seeds) != len(set(seeds)) and not repeated:
         faults.append("ranges overlap")
     if faults:
-        raise FaultyInput("--seeds", faults)
+        raise FaultyInput(option, faults)
     return seeds
 
 

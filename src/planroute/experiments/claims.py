@@ -11,11 +11,14 @@ Close: within the claim's tolerance of the paper's value (10 % where nothing els
 inside our 95 % interval. An interval that is wide enough covers anything, so ours is printed with it.
 """
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
 from planroute.experiments.definition import Claim, Direction, Experiment
+
+_PLACE = re.compile(r"[0-9]{1,9}")
 
 
 def judged_claims(experiment: Experiment, result: Mapping[str, Any]) -> list[dict[str, Any]]:
@@ -46,7 +49,7 @@ def holds(direction: Direction, result: Mapping[str, Any], at: str = "") -> bool
 def number_at(result: Mapping[str, Any], path: str) -> float | None:
     """Return the number at ``path``; ``None`` where there is none."""
     found = value_at(result, path)
-    return float(found) if isinstance(found, int | float) else None
+    return float(found) if isinstance(found, int | float) and result.get("status") != "not_run" else None
 
 
 def value_at(result: Mapping[str, Any], path: str) -> Any:
@@ -55,11 +58,10 @@ def value_at(result: Mapping[str, Any], path: str) -> Any:
     for name in path.split("/"):
         if isinstance(found, Mapping) and name in found:
             found = found[name]
-        elif isinstance(found, Sequence) and not isinstance(found, str) and name.lstrip("-").isdigit():
-            try:
-                found = found[int(name)]
-            except IndexError:
+        elif isinstance(found, Sequence) and not isinstance(found, str) and _PLACE.fullmatch(name):
+            if int(name) >= len(found):
                 return None
+            found = found[int(name)]
         else:
             return None
     return found

@@ -10,14 +10,15 @@ from functools import cache
 from importlib.resources import files
 from itertools import product
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from planroute.errors import FaultyInput, InputError
-from planroute.modes import MODES, Mode
+from planroute.modes import MODES, Baseline, Mode
 
 Value = str | int | float | bool | None
+Seed = Annotated[int, Field(ge=0, lt=2**63)]
 RUN_LEVELS = ("deadline_s",)
 """Factors of the run and not of the scenario."""
 
@@ -39,6 +40,8 @@ class Arm(_Part):
 
     @model_validator(mode="after")
     def _natural_has_no_prior(self) -> "Arm":
+        if self.condition in {*MODES, *Baseline}:
+            raise ValueError(f"{self.condition} is the name of a forced mode or a baseline")
         if self.prior_only and self.declarer != "hybrid":
             raise ValueError("prior_only goes with the hybrid declarer")
         return self
@@ -137,7 +140,7 @@ class Experiment(_Part):
     question: str
     source: str
     domain: Literal["grid"] = "grid"
-    seeds: tuple[int, ...] = Field(min_length=1)
+    seeds: tuple[Seed, ...] = Field(min_length=1)
     levels: Mapping[str, tuple[Value, ...]] = Field(default_factory=dict)
     fixed: Mapping[str, Value] = Field(default_factory=dict)
     forced: tuple[Mode, ...] = ()
@@ -163,6 +166,9 @@ class Experiment(_Part):
             raise ValueError("every seed is given once")
         if empty := [name for name, values in self.levels.items() if not values]:
             raise ValueError(f"levels without a value: {', '.join(empty)}")
+        for name, values in self.levels.items():
+            if len(set(values)) < len(values):
+                raise ValueError(f"{name} has a level twice")
         if both := sorted(set(self.levels) & set(self.fixed)):
             raise ValueError(f"both a level and fixed: {', '.join(both)}")
         for what, parts in (("analysis", self.analyses), ("figure", self.figures), ("table", self.tables)):
@@ -190,7 +196,7 @@ def load_experiment(name: str) -> Experiment:
     """
     if name.upper() in available():
         return _carried(name.upper())
-    if not name.endswith(".toml"):
+    if not name.lower().endswith(".toml"):
         raise InputError(
             f"there is no experiment {name!r}", hint=f"choose from {', '.join(available())}, all, or a .toml file"
         )
@@ -214,7 +220,9 @@ def _folder() -> Any:
 def _parse(text: str, what: str) -> Experiment:
     try:
         values = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
+    except RecursionError:
+        raise InputError(f"{what}: nested too deeply") from None
+    except ValueError as error:  # also a number with too many digits
         raise InputError(f"{what}: not TOML ({error})") from None
     try:
         return Experiment.model_validate(_spread(values))

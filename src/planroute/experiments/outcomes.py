@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from planroute.episode import EpisodeRow
+from planroute.errors import FaultyInput
 from planroute.experiments.compare import mean_known, ordered, summarise
 from planroute.experiments.definition import Experiment
 from planroute.statistics import t_interval
@@ -19,6 +20,13 @@ def conditions(rows: Sequence[EpisodeRow], experiment: Experiment) -> dict[str, 
     ``intervals`` are 95 % Student-t intervals over seeds (over scenarios and seeds where there are levels) of the
     experiment's metrics; ``levels`` maps a scenario's name to means, ``intervals`` and counts of failure labels.
     """
+    known = {*_COUNTED, *(name for row in rows for name in row.metrics)}
+    if missing := [name for name in experiment.metrics if name not in known]:
+        raise FaultyInput(
+            f"experiment {experiment.id}",
+            [f"metrics: there is no {name!r}" for name in missing],
+            hint=f"there are {', '.join(sorted(known))}",
+        )
     result = summarise(rows, COST)
     names = [*experiment.metrics, *_COUNTED]
     several = bool(experiment.levels)

@@ -68,8 +68,13 @@ def scene(experiment: Experiment, setting: Setting) -> Scene:
 
 def scenario_name(levels: Mapping[str, Any]) -> str:
     """A readable name such as ``forecast_noise=0.1,honesty=1``; ``nominal`` without levels."""
-    shown = (f"{name}={value:g}" if isinstance(value, float) else f"{name}={value}" for name, value in levels.items())
+    shown = (f"{name}={_exact(value)}" for name, value in levels.items())
     return ",".join(shown) or "nominal"
+
+
+def _exact(value: Any) -> str:
+    """A level as it is written, without a decimal point that says nothing: two levels never share a name."""
+    return repr(value).removesuffix(".0") if isinstance(value, float) else str(value)
 
 
 def _conditions(condition: Any, deadline: float | None, setting: Setting) -> tuple[str, Conditions]:

@@ -18,7 +18,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from planroute.experiments.analyses import Inputs, analyse
+from planroute.experiments.analyses import Inputs, analyse, check
 from planroute.experiments.claims import judged_claims
 from planroute.experiments.definition import Experiment
 from planroute.experiments.outcomes import conditions
@@ -71,6 +71,7 @@ async def run_study(
     the experiment's file gets wrong as ``FaultyInput``.
     """
     started = time.monotonic()
+    check(experiment)
     identity = study_identity(experiment, setting)
     folder = RunFolder(out) if out is not None else None
     if folder is not None:
@@ -108,6 +109,11 @@ async def run_study(
     else:
         body, resumed, billing = await _episodes(experiment, setting, out, advance)
     result = {**head, **body}
+    if setting.seeds is not None and set(setting.seeds) != set(experiment.seeds) and experiment.interface is None:
+        result["slice"] = {
+            **(result.get("slice") or {}),
+            "seeds": {"asked": list(setting.seeds), "of": list(experiment.seeds)},
+        }
     result["claims"] = judged_claims(experiment, result)
     result = json.loads(canonical(result))
     if folder is not None:

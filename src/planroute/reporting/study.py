@@ -16,7 +16,7 @@ from typing import Any
 from planroute.reporting.figures import draw, save
 from planroute.reporting.page import Page, Section
 from planroute.reporting.report import render_page, write_page
-from planroute.reporting.study_files import Studied, claims, read_study, table, write_lines
+from planroute.reporting.study_files import Studied, claims, model_lines, read_study, table, write_lines
 from planroute.reporting.wording import label, number
 
 VERDICTS: Sequence[tuple[str, str]] = (
@@ -44,6 +44,8 @@ def write_study_report(folder: Path) -> Path:
         for spec in one.definition.get("tables", []):
             write_lines(folder / "tables", f"{one.name.lower()}_{spec['name']}", table(one.result, spec))
         figures = [_figure(one, spec, folder / "figures") for spec in one.definition.get("figures", [])]
+        if found := model_lines(one.result):
+            write_lines(folder / "tables", f"{one.name.lower()}_models", found)
         sections.append(Section(one.name.lower(), one.name, "study_experiment.html.j2", _experiment(one, figures)))
     page = Page(
         title=f"{len(studied)} experiments" if len(studied) > 1 else f"experiment {studied[0].name}",
@@ -79,8 +81,23 @@ def _experiment(one: Studied, figures: Sequence[Mapping[str, Any]]) -> dict[str,
         "figures": figures,
         "tables": [_shown(result, spec) for spec in one.definition.get("tables", [])],
         "claims": [_cell(line) for line in claims([one])],
+        "models": _models(result),
         "not_run": {named(arm): why for arm, why in result.get("not_run", {}).items()},
         "arm_notes": {named(arm): note for arm, note in result.get("arm_notes", {}).items()},
+    }
+
+
+def _models(result: Mapping[str, Any]) -> dict[str, Any] | None:
+    """Every number that an interface study found, a column for each model; ``None`` where none ran."""
+    lines = model_lines(result)
+    if not lines:
+        return None
+    names = [name for name in lines[0] if name != "figure"]
+    return {
+        "names": names,
+        "rows": [
+            [line["figure"], *("–" if line[name] is None else _short(line[name]) for name in names)] for line in lines
+        ],
     }
 
 
@@ -130,11 +147,22 @@ def _all_claims(lines: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
 
 def _cell(line: Mapping[str, Any]) -> dict[str, Any]:
     direction = line["kind"] == "direction"
+    numbers = [line[name] for name in ("paper", "paper_low", "paper_high") if line[name] is not None]
     return {
         **line,
-        "paper": "" if direction else _with_interval(line["paper"], line["paper_low"], line["paper_high"]),
+        "paper": "" if direction else _as_printed(numbers),
         "ours": line["values"] if direction else _with_interval(line["ours"], line["low"], line["high"]),
+        "fresh": _with_interval(line["fresh"], line["fresh_low"], line["fresh_high"])
+        if line["fresh"] is not None
+        else "",
+        "numbers": " ".join(f"{x:.10g}" for number_ in numbers for x in (number_, 100 * number_)),
     }
+
+
+def _as_printed(values: Sequence[float]) -> str:
+    """A value of the paper and its interval with the digits that the paper prints."""
+    shown = [f"{value:,.10g}".replace("-", "−") for value in values]
+    return f"{shown[0]} [{', '.join(shown[1:])}]" if len(shown) > 1 else "".join(shown)
 
 
 def _with_interval(value: float | None, low: float | None, high: float | None) -> str:
@@ -156,24 +184,24 @@ def _sentence(lines: Sequence[Mapping[str, Any]]) -> str:
     numbers = Counter(line["verdict"] for line in lines if line["kind"] == "number")
     directions = Counter(line["verdict"] for line in lines if line["kind"] == "direction")
     judged = numbers["reproduced"] + numbers["in-sample"] + numbers["differs"]
-    parts = [
-        f"Of {judged} numbers of the paper that can be judged here, {numbers['reproduced']} are reproduced on figures "
-        f"that nothing was fitted to, {numbers['in-sample']} are close where the calibration was fitted to them, and "
-        f"{numbers['differs']} differ."
-    ]
+    parts = []
+    if judged:
+        parts.append(
+            f"Of {judged} numbers of the paper that can be judged here, {numbers['reproduced']} are reproduced on "
+            f"figures that nothing was fitted to, {numbers['in-sample']} are close where the calibration was fitted to "
+            f"them, and {numbers['differs']} differ."
+        )
     ran = directions["holds"] + directions["fails"]
     if ran:
         parts.append(f"{directions['holds']} of {ran} directions hold.")
-    return " ".join(parts)
+    return (
+        " ".join(parts) or "No number of the paper can be judged here: its values are of other models, or nothing ran."
+    )
 
 
 def _headline(lines: Sequence[Mapping[str, Any]]) -> list[tuple[str, str, str]]:
     counts = Counter(line["verdict"] for line in lines)
-    return [
-        (number(counts[name]), name.replace("_", " "), about)
-        for name, about in VERDICTS[:5]
-        if counts[name] or name == "fails"
-    ]
+    return [(number(counts[name]), name.replace("_", " "), about) for name, about in VERDICTS[:5] if counts[name]]
 
 
 def _cautions(studied: Sequence[Studied]) -> list[str]:

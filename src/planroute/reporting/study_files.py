@@ -1,7 +1,7 @@
 """Reading a folder of experiments, and the tables that are made of their results."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -46,7 +46,10 @@ def read_study(folder: Path) -> list[Studied]:
     manifest = _object(folder / MANIFEST)
     if "experiment" in manifest:
         return [_studied(folder)]
-    names = [str(name).lower() for name in manifest.get("experiments", [])]
+    listed = manifest.get("experiments", [])
+    if not isinstance(listed, list) or not all(isinstance(name, str) and name.isalnum() for name in listed):
+        raise InputError(f"{folder / MANIFEST} is damaged: experiments: not a list of names")
+    names = [name.lower() for name in listed]
     found = [_studied(folder / name) for name in names if (folder / name / RESULT).is_file()]
     if not found:
         raise InputError(f"{folder} holds no finished experiment", hint="run planroute experiment all --out with it")
@@ -74,6 +77,9 @@ def claims(studied: Sequence[Studied]) -> list[dict[str, Any]]:
                     "low": interval[0],
                     "high": interval[1],
                     "values": ", ".join("-" if value is None else f"{value:.4g}" for value in ours) if directed else "",
+                    "fresh": (claim.get("fresh") or {}).get("mean"),
+                    "fresh_low": (claim.get("fresh") or {}).get("low"),
+                    "fresh_high": (claim.get("fresh") or {}).get("high"),
                     "verdict": claim["verdict"],
                     "tuned": bool(claim.get("tuned")),
                     "note": claim.get("note", ""),
@@ -94,11 +100,32 @@ def table(result: Mapping[str, Any], spec: Mapping[str, Any]) -> list[dict[str, 
             if scenario:
                 line["scenario"] = scenario
             for column in spec["columns"]:
-                line[column] = row.get(column)
+                found_value = row.get(column)
+                line[column] = found_value if isinstance(found_value, int | float | str) else None
                 interval = (row.get("intervals") or {}).get(column)
                 line[f"{column}_low"], line[f"{column}_high"] = interval or (None, None)
             lines.append(line)
     return lines
+
+
+def model_lines(result: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Every number of an interface study as a line: its path, and a column for each model."""
+    models = result.get("models")
+    if not isinstance(models, Mapping) or not models:
+        return []
+    flat = {name: dict(_numbers(found)) for name, found in models.items()}
+    paths = dict.fromkeys(path for found in flat.values() for path in found)
+    return [{"figure": path, **{name: found.get(path) for name, found in flat.items()}} for path in paths]
+
+
+def _numbers(found: Any, path: str = "") -> Iterator[tuple[str, Any]]:
+    if isinstance(found, Mapping):
+        for name, value in found.items():
+            yield from _numbers(value, f"{path} / {name}" if path else str(name))
+    elif isinstance(found, bool):
+        yield path, float(found)
+    elif isinstance(found, int | float):
+        yield path, found
 
 
 def write_lines(folder: Path, name: str, lines: Sequence[Mapping[str, Any]]) -> None:
@@ -119,6 +146,15 @@ def _studied(folder: Path) -> Studied:
     for field_name in ("experiment", "title", "question", "status", "claims"):
         if field_name not in result:
             raise InputError(f"{folder / RESULT} is damaged: {field_name} is missing", hint="remove it and run again")
+    claimed = isinstance(result["claims"], list) and all(
+        isinstance(claim, dict)
+        and {"what", "where", "verdict"} <= set(claim)
+        and ("values" in claim or "ours" in claim)
+        for claim in result["claims"]
+    )
+    for field_name, fits in (("claims", claimed), ("conditions", isinstance(result.get("conditions", {}), dict))):
+        if not fits:
+            raise InputError(f"{folder / RESULT} is damaged: {field_name}", hint="remove it and run again")
     billing = _object(folder / BILLING) if (folder / BILLING).is_file() else {}
     return Studied(folder, manifest.get("definition", {}), result, str(manifest.get("planroute", "")), billing)
 

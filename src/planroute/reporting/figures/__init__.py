@@ -25,18 +25,23 @@ KINDS: Mapping[str, Callable[..., "Figure | None"]] = {
 }
 
 
+def check(kind: str, parameters: Mapping[str, Any]) -> None:
+    """Raise ``InputError`` where there is no figure of that kind or its parameters do not fit."""
+    if kind not in KINDS:
+        raise InputError(f"there is no figure of kind {kind!r}", hint=f"kinds: {', '.join(KINDS)}")
+    try:
+        inspect.signature(KINDS[kind]).bind(None, **parameters)
+    except TypeError as error:
+        raise InputError(f"figure of kind {kind}: {error}") from None
+
+
 def draw(kind: str, result: Mapping[str, Any], parameters: Mapping[str, Any]) -> "Figure | None":
     """Draw one figure; ``None`` where the result does not hold what it shows.
 
     Raises ``InputError`` where the kind is unknown or its parameters do not fit.
     """
-    if kind not in KINDS:
-        raise InputError(f"there is no figure of kind {kind!r}", hint=f"kinds: {', '.join(KINDS)}")
-    try:
-        inspect.signature(KINDS[kind]).bind(result, **parameters)
-    except TypeError as error:
-        raise InputError(f"figure of kind {kind}: {error}") from None
+    check(kind, parameters)
     return KINDS[kind](result, **parameters)
 
 
-__all__ = ["FORMATS", "KINDS", "draw", "save"]
+__all__ = ["FORMATS", "KINDS", "check", "draw", "save"]
