@@ -25,7 +25,7 @@ FLOORS = (
     ("experiments", "inspect_", APART),
     ("runs",),
     ("episode", "contract"),
-    ("router", "process"),
+    ("router", "process", "evidence"),
     ("declarers", "executors", "domains", "models", "evaluation", "importers", APART),
     ("ask",),
     ("protocols",),

@@ -5,6 +5,7 @@ import json
 import pytest
 
 from planroute.errors import InputError
+from planroute.evidence import evidence
 from planroute.reporting.reading import Cell, Row
 from planroute.reporting.text_course import MOST_CHARACTERS
 from planroute.reporting.text_view import Packer, view
@@ -37,7 +38,7 @@ def work(unit, *actions, completed=True):
 
 def shown(events, success=False, stop="PLAN_EXHAUSTED", **row):
     row = {"task": "a", "condition": "SEQUENTIAL", "seed": 7, "status": "finished", "stop": stop, **row}
-    return view(Cell("cells/a.json", Row.model_validate(row), events), success)
+    return view(Cell("cells/a.json", Row.model_validate(row), events, evidence(events)), success)
 
 
 def states(block):

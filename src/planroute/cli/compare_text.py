@@ -207,10 +207,11 @@ def compare_text(
             executed = run(work, backbone, judge)
     result = summarise_success(executed.rows, getattr(domain, "measures", ()))
     if out is not None:
+        from planroute.evidence import evidence
         from planroute.reporting.report import write_report
 
         RunFolder(out).write(RESULT, canonical(result))
-        report = write_report(out)
+        report = write_report(out, evidence)
     if json:
         print_json(result)
     else:

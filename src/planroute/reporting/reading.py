@@ -6,8 +6,8 @@ are not named are left alone, and whatever does not fit is an ``InputError`` tha
 
 import json
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar
 
@@ -158,11 +158,15 @@ P = TypeVar("P", bound=Part)
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """One episode as it was kept: its row, and its trace by kind of event."""
+    """One episode as it was kept: its row, and its trace by kind of event.
+
+    ``evidence`` says by unit of its plan, in words, which action shows it; empty where nobody looked.
+    """
 
     name: str
     row: Row
     events: Sequence[Mapping[str, Any]]
+    evidence: Mapping[str, str] = field(default_factory=dict)
 
     def of(self, kind: str, model: type[P]) -> list[P]:
         """Return the events of ``kind`` in order. Raises ``InputError`` for one that does not have the form."""
@@ -236,8 +240,15 @@ class Run:
         return list(dict.fromkeys(row.model for row in self.rows if row.model)) or named
 
 
-def read_run(folder: Path) -> Run:
-    """Read the run in ``folder``. Raises ``InputError`` with one line for what is missing or damaged."""
+Evidence = Callable[[Sequence[Mapping[str, Any]]], Mapping[str, str]]
+"""Says for the events of a trace which action shows each unit of its plan, in words."""
+
+
+def read_run(folder: Path, evidence: Evidence | None = None) -> Run:
+    """Read the run in ``folder``; ``evidence`` is asked about each cell where it is given.
+
+    Raises ``InputError`` with one line for what is missing or damaged.
+    """
     if not (folder / "manifest.json").is_file():
         raise InputError(f"{folder} is not a run: it has no manifest.json")
     manifest = checked(Manifest, _read(folder / "manifest.json"), str(folder / "manifest.json"))
@@ -251,7 +262,8 @@ def read_run(folder: Path) -> Run:
             raise InputError(f"{folder / 'manifest.json'} is damaged: {key[:60]!r} names no cell")
         if path.exists() or path.is_symlink():
             cell = checked(_Cell, _read(path), str(path))
-            cells.append(Cell(str(path), cell.row, cell.trace.events))
+            shown = evidence(cell.trace.events) if evidence is not None else {}
+            cells.append(Cell(str(path), cell.row, cell.trace.events, shown))
     if not cells:
         raise InputError(f"{folder} holds no finished episode", hint="let the run go on, then ask for its report again")
     billing = _read(folder / "billing.json") if (folder / "billing.json").is_file() else {}

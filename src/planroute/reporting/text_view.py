@@ -11,7 +11,6 @@ from typing import Any
 from planroute.modes import Mode
 from planroute.reporting.reading import Cell, Row
 from planroute.reporting.text_course import STATES, Course, Step, cut, divergence, read_course, state
-from planroute.reporting.text_evidence import evidence
 from planroute.reporting.text_plans import Block
 from planroute.reporting.wording import label, number, prose
 
@@ -59,7 +58,7 @@ def view(cell: Cell, success: bool | None, attribution: str = "") -> View:
     loose = next((s for s in course.steps if s.deeds and s.unit is None), None) if course.linked else None
     if loose is not None:
         where, what = None, ""
-    row, shown = cell.row, evidence(cell)
+    row, shown = cell.row, cell.evidence
     return View(
         outcome="unknown" if success is None else "success" if success else "failure",
         ended=_ended(row, success),

@@ -4,19 +4,22 @@ The lexicon is the one that knows most of the actions, so that no domain has to 
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from planroute.errors import InputError
 from planroute.evaluation.structure import Status, UnitVerdict, verify
 from planroute.importers.own import from_trace
-from planroute.reporting.reading import Cell
 from planroute.trace import SCHEMA_VERSION, Trace
 
 
-def evidence(cell: Cell) -> Mapping[str, str]:
-    """By unit of the plan in force: which action shows it, or that none does. Empty where the trace cannot be read."""
+def evidence(events: Sequence[Mapping[str, Any]]) -> Mapping[str, str]:
+    """Return what shows each unit of the plan in force: an action, or that none does.
+
+    ``events`` are those of a trace as JSON values; a trace that cannot be read shows nothing.
+    """
     try:
-        trajectory = from_trace(Trace.from_json(json.dumps({"schema": SCHEMA_VERSION, "events": list(cell.events)})))
+        trajectory = from_trace(Trace.from_json(json.dumps({"schema": SCHEMA_VERSION, "events": list(events)})))
         plan = trajectory.plans[-1].units if trajectory.plans else ()
         verdict = verify(plan, trajectory.actions)
     except InputError:
