@@ -21,11 +21,16 @@ from markupsafe import Markup
 from planroute.errors import StorageError
 from planroute.reporting import grid, sections, text, verdict
 from planroute.reporting.page import Page
-from planroute.reporting.reading import Run, read_run
+from planroute.reporting.reading import Evidence, Run, read_run
 from planroute.reporting.wording import css, label
 
 REPORT = "report.html"
-PAGES: Mapping[str, Callable[[Run], Page]] = {"grid": grid.page, "alfworld": text.page, "mind2web": text.page}
+PAGES: Mapping[str, Callable[[Run], Page]] = {
+    "grid": grid.page,
+    "alfworld": text.page,
+    "mind2web": text.page,
+    "swebench": text.page,
+}
 """Who composes the page of each domain; every text domain shares one."""
 ASSETS: Mapping[Callable[[Run], Page], tuple[tuple[str, ...], str]] = {
     text.page: (("style.css", "text.css"), "text.js"),
@@ -33,12 +38,12 @@ ASSETS: Mapping[Callable[[Run], Page], tuple[tuple[str, ...], str]] = {
 """Styles and script of a page, where it needs more than the common ones."""
 
 
-def write_report(folder: Path) -> Path:
+def write_report(folder: Path, evidence: Evidence | None = None) -> Path:
     """Write ``report.html`` into the run's ``folder`` and return its path.
 
     Raises ``InputError`` where the run is missing or damaged, ``StorageError`` where the file cannot be written.
     """
-    return write_page(folder, render_report(folder))
+    return write_page(folder, render_report(folder, evidence))
 
 
 def write_page(folder: Path, text: str) -> Path:
@@ -55,9 +60,9 @@ def write_page(folder: Path, text: str) -> Path:
     return target
 
 
-def render_report(folder: Path) -> str:
+def render_report(folder: Path, evidence: Evidence | None = None) -> str:
     """Return the report of the run in ``folder``. Raises ``InputError`` where the run is missing or damaged."""
-    run = read_run(folder)
+    run = read_run(folder, evidence)
     compose = PAGES.get(run.manifest.domain, _plain)
     page = compose(run)
     styles, script = ASSETS.get(compose, (("style.css",), "report.js"))
