@@ -37,13 +37,13 @@ class Act(BaseModel):
     action: str = Field(max_length=400, description="one action")
 
 
-@lru_cache(maxsize=256)
 class LongAct(Act):
     """One action that may be as long as a file."""
 
     action: str = Field(description="one action")
 
 
+@lru_cache(maxsize=256)
 def act_schema(choices: tuple[str, ...], form: type[Act] = Act) -> dict[str, Any]:
     """JSON schema of an action; with ``choices`` an engine that can allows nothing else."""
     if not choices:
