@@ -1,6 +1,7 @@
 """Containers by Docker: for records that come with an image, where a daemon answers."""
 
 import os
+import shutil
 import subprocess
 from dataclasses import replace
 from functools import cache
@@ -46,7 +47,8 @@ class Docker:
         try:
             _docker("version", "--format", "{{.Server.Version}}", seconds=ANSWER_S)
         except DomainError as error:
-            return error.message
+            installed = shutil.which(PROGRAM) is not None
+            return "its client is here, but no daemon answers" if installed else error.message
         return ""
 
 

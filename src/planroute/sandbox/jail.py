@@ -168,6 +168,8 @@ class JailBox:
             if any(path.is_relative_to(shown) for shown in (*self.room.shown, Path("/usr"))) and path.exists():
                 nothing = ["--tmpfs", str(path), "--remount-ro", str(path)]
                 walls += nothing if path.is_dir() else ["--ro-bind", "/dev/null", str(path)]
+        for path, target in self.room.links:
+            walls += [*_way_to(str(path)), "--symlink", str(target), str(path)]
         walls += ["--remount-ro", "/dev", "--remount-ro", "/", "--chdir", WORK, "--json-status-fd", str(status), "--"]
         if self.root:
             user = str(self.user)

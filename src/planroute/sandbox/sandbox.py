@@ -42,11 +42,13 @@ class Room:
     """What a box has in it beside its empty work folder.
 
     ``shown`` are folders of this machine, to be read at their own paths; what lies below ``hidden`` is left out of
-    them. ``variables`` are the environment of every script, all of it. ``image`` names what a container is made of.
+    them, ``links`` are symbolic links from one path to another. ``variables`` are the environment of every script, all
+    of it. ``image`` names what a container is made of, which has no need of the first three.
     """
 
     shown: tuple[Path, ...] = ()
     hidden: tuple[Path, ...] = ()
+    links: tuple[tuple[Path, Path], ...] = ()
     variables: Mapping[str, str] = field(default_factory=dict)
     image: str = ""
 
