@@ -12,6 +12,7 @@ from planroute.evaluation.structure.verdict import Taken
 _HEREDOC = re.compile(
     r"<<-?[ \t]*(['\"]?)(?P<mark>\w+)\1(?P<tail>[^\n]*)\n(?P<body>.*?)\n[ \t]*(?P=mark)[ \t]*(?=\n|$)", re.DOTALL
 )
+_BLOCK = re.compile(r"^<{7}[^\n]*\n(?P<body>.*?)^>{7}[^\n]*$", re.DOTALL | re.MULTILINE)
 _SEPARATOR = re.compile(r"\s*(?:&&|\|\||;|\n)\s*")
 _FILE = re.compile(r"(?<![\w/.-])(?:[\w-]+/|\.{1,2}/|/)*[\w-]+(?:\.[\w-]+)+(?![\w/])")
 _REDIRECT = re.compile(r"(?<![0-9&])>>?\s*(?P<file>[^\s;&|]+)")
@@ -45,7 +46,8 @@ def read_commands(actions: Sequence[Taken], lexicon: Lexicon) -> tuple[Act, ...]
 def _read(action: Taken, lexicon: Lexicon, history: _History) -> Act:
     told = action.text[:LONGEST]
     bodies = [match["body"] for match in _HEREDOC.finditer(told)]
-    flat = _HEREDOC.sub(lambda m: " " + m["tail"], told)
+    flat = _BLOCK.sub("", _HEREDOC.sub(lambda m: " " + m["tail"], told))
+    new = [body.removeprefix("=======") for m in _BLOCK.finditer(told) if (body := m["body"]).startswith("=======")]
     verbs: set[str] = set()
     ran: set[str] = set()
     shown = [told]
@@ -54,6 +56,8 @@ def _read(action: Taken, lexicon: Lexicon, history: _History) -> Act:
     for segment in _SEPARATOR.split(flat):
         command = _SETTING.sub("", segment.strip().split(" | ")[0].strip())
         verb = next((verb for pattern, verb in lexicon.commands if pattern.match(command)), "")
+        if verb == "edit" and new:
+            verb, bodies = "create", new
         if verb:
             verbs |= _done(verb, command, bodies, ran, shown, scratch)
     fresh = bool(ran - history.run) or ("test" in verbs and not ran)
@@ -85,7 +89,7 @@ def _done(verb: str, command: str, bodies: list[str], ran: set[str], shown: list
     elif verb == "create":
         return _written(command, files, bodies, history)
     elif verb == "edit":
-        target = next(iter(reversed(files)), history.opened) if command[:4] != "edit" else history.opened
+        target = next(iter(reversed(files)), history.opened)
         return {"own"} if target in history.own else {"edit"}
     elif verb in {"run", "test"}:
         ran.update(files or [command])
