@@ -6,6 +6,7 @@ from planroute.cli import (
     compare,
     compare_alfworld,
     compare_mind2web,
+    compare_swebench,
     compare_webarena,
     declare,
     demo,
@@ -31,6 +32,7 @@ app = typer.Typer(
 app.command("demo")(demo.demo)
 compare_alfworld.attach(compare.app)
 compare_mind2web.attach(compare.app)
+compare_swebench.attach(compare.app)
 compare_webarena.attach(compare.app)
 app.add_typer(compare.app, name="compare")
 app.add_typer(declare.app, name="declare")

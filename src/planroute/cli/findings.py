@@ -2,6 +2,7 @@
 
 import os
 import platform
+import shutil
 import sys
 from importlib.metadata import PackageNotFoundError, entry_points, version
 from importlib.util import find_spec
@@ -11,13 +12,15 @@ from typing import Any
 
 def findings() -> list[dict[str, Any]]:
     """Return one record for each thing looked for: name, present, needed, detail, hint."""
-    return [_python(), *map(_package, PACKAGES), _weights(), _key(), _cache(), _data(), *_browsing(), _domains()]
+    found = [_python(), *map(_package, PACKAGES), _git(), *_sandboxes(), _weights(), _key(), _cache(), _data()]
+    return [*found, *_browsing(), _domains()]
 
 
 PACKAGES: tuple[tuple[str, str, bool, str], ...] = (
     ("numba", "numba", True, "reinstall planroute"),
     ("xllamacpp", "xllamacpp", False, "for embedded and gguf models: pip install 'planroute[embedded]'"),
     ("lxml", "lxml", False, "for the pages of Mind2Web: pip install 'planroute[mind2web]'"),
+    ("swebench", "swebench", False, "to grade issues of SWE-bench: pip install 'planroute[swebench]'"),
     ("playwright", "playwright", False, "for the websites of WebArena: pip install 'planroute[webarena]'"),
     ("power-grid-model", "power_grid_model", False, "for referee tests: pip install 'planroute[referees]'"),
     ("pandapower", "pandapower", False, "for referee tests: pip install 'planroute[referees]'"),
@@ -41,6 +44,22 @@ def _package(item: tuple[str, str, bool, str]) -> dict[str, Any]:
         return _record(name, True, version(name), needed=needed)
     except PackageNotFoundError:
         return _record(name, True, "installed", needed=needed)
+
+
+def _git() -> dict[str, Any]:
+    path = shutil.which("git")
+    return _record("git", path is not None, path or "not installed", "for issues of SWE-bench: apt install git")
+
+
+def _sandboxes() -> list[dict[str, Any]]:
+    """What runs the commands of a model: found out by starting one."""
+    from planroute.sandbox import problems
+
+    hints = {
+        "jail": "for issues of SWE-bench, on Linux: apt install bubblewrap",
+        "docker": "for issues of SWE-bench that come with an image: start Docker",
+    }
+    return [_record(name, not why, why or "works", hints[name]) for name, why in problems().items()]
 
 
 def _browsing() -> list[dict[str, Any]]:

@@ -42,8 +42,15 @@ class Score:
 
 MEANS = ("interactions", "model_calls", "tokens_prompt", "tokens_answer", "tokens_thinking")
 PROCESS = ("plan_order_faithful", "plan_order_by_actions", "adherence", "candidates")
-STEPS = {"ssr": "Step success", "element_accuracy": "Element", "operation_f1": "Operation F1"}
-"""What some domains measure of the single steps, and its column."""
+STEPS = {
+    "ssr": "Step success",
+    "element_accuracy": "Element",
+    "operation_f1": "Operation F1",
+    "psr": "Partial success",
+    "pass_to_pass": "Tests kept",
+    "patched": "Patched",
+}
+"""What some domains measure beside success, and its column."""
 
 
 def ordered(run: Run) -> list[str]:

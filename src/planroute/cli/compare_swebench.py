@@ -1,0 +1,63 @@
+"""``planroute compare swebench``: six ways to execute, and ROUTED, on issues of software repositories."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Final
+
+import typer
+
+from planroute.cli.compare_text import Setup, Words, text_command
+
+if TYPE_CHECKING:
+    from planroute.protocols import Domain
+
+DEFAULTS: Final = {"max_tokens": 4096, "concurrency": 2}
+"""An answer may be an edit; and what runs beside each other are test suites."""
+
+
+def load(
+    setup: Setup,
+    tasks: Annotated[
+        str | None,
+        typer.Option(
+            help="File or folder of records. Default: the project's own; a number takes the first so many.",
+            metavar="PATH",
+        ),
+    ] = None,
+    repos: Annotated[Path | None, typer.Option(help="Folder of git checkouts, or of source folders.")] = None,
+    envs: Annotated[
+        Path | None, typer.Option(help="Folder of virtual environments. Default: envs in the folder of --repos.")
+    ] = None,
+    sandbox: Annotated[
+        str, typer.Option(help="jail, docker, or auto: Docker for records with an image where it answers, else a jail.")
+    ] = "auto",
+    command_seconds: Annotated[float, typer.Option(help="Most seconds of one command.", min=1)] = 60.0,
+    check: Annotated[
+        bool, typer.Option("--check", help="First see that each record's own patch resolves it here; else stop.")
+    ] = False,
+    test_seconds: Annotated[float, typer.Option(help="Most seconds of a record's tests.", min=1)] = 1800.0,
+) -> "Domain":
+    """Compare baselines, forced modes and the routed condition on SWE-bench issues: resolved, PSR, cost, structure."""
+    from planroute.domains.swebench.domain import opened
+    from planroute.errors import InputError
+
+    count = int(tasks) if tasks is not None and tasks.isdecimal() and len(tasks) < 9 else None
+    if count == 0:
+        raise InputError("--tasks 0 leaves nothing to compare")
+    return opened(
+        setup.judge,
+        setup.limits,
+        setup.sampling,
+        tasks=Path(tasks) if tasks is not None and count is None else None,
+        repos=repos,
+        envs=envs,
+        sandbox=sandbox,
+        command_seconds=command_seconds,
+        test_seconds=test_seconds,
+        count=count,
+        check=check,
+    )
+
+
+def attach(app: typer.Typer) -> None:
+    """Add the command to ``planroute compare``."""
+    app.command("swebench")(text_command("swebench", load, Words("issue", "--tasks", "--limit"), DEFAULTS))
