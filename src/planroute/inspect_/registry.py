@@ -2,9 +2,9 @@
 
 from inspect_ai.model import ModelAPI, modelapi
 
-from planroute.inspect_.scorers import adherence, order, step_success, success
+from planroute.inspect_.scorers import adherence, order, partial_success, step_success, success
 from planroute.inspect_.solvers import flat_react, forced, plan_react, routed
-from planroute.inspect_.tasks import alfworld, mind2web, webarena
+from planroute.inspect_.tasks import alfworld, mind2web, swebench, webarena
 
 
 @modelapi(name="planroute")
@@ -22,10 +22,12 @@ __all__ = [
     "forced",
     "mind2web",
     "order",
+    "partial_success",
     "plan_react",
     "planroute",
     "routed",
     "step_success",
     "success",
+    "swebench",
     "webarena",
 ]

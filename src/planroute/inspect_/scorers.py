@@ -51,6 +51,12 @@ def step_success() -> Scorer:
     return _measure("ssr", "steps that succeeded", ("element_accuracy", "operation_f1"))
 
 
+@scorer(metrics=[mean(), stderr()])
+def partial_success() -> Scorer:
+    """The share of the tests that must pass and do, where success is a test suite's word."""
+    return _measure("psr", "tests that must pass and do", ("resolved", "pass_to_pass", "patched"))
+
+
 _UNITS: Final = ("units_needed", "units_completed", "candidates")
 
 

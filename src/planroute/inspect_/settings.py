@@ -98,6 +98,27 @@ def _mind2web(settings: Settings, sampling: Sampling) -> Domain:
     )
 
 
+def _swebench(settings: Settings, sampling: Sampling) -> Domain:
+    from planroute.domains.swebench.domain import opened
+    from planroute.domains.text import Limits
+    from planroute.evaluation.judges import RubricJudge
+
+    def folder(name: str) -> Path | None:
+        return Path(settings[name]) if settings[name] else None
+
+    return opened(
+        RubricJudge("trajectory"),
+        Limits(steps=int(settings["steps"]), steps_per_unit=int(settings["steps_per_unit"])),
+        sampling,
+        tasks=folder("tasks"),
+        repos=folder("repos"),
+        envs=folder("envs"),
+        sandbox=str(settings["sandbox"]),
+        command_seconds=float(settings["command_seconds"]),
+        test_seconds=float(settings["test_seconds"]),
+    )
+
+
 def _webarena(settings: Settings, sampling: Sampling) -> Domain:
     from planroute.domains.text import Limits
     from planroute.domains.webarena.domain import opened
@@ -116,6 +137,7 @@ def _webarena(settings: Settings, sampling: Sampling) -> Domain:
 OPENERS: Final[dict[str, Callable[[Settings, Sampling], Domain]]] = {
     "alfworld": _alfworld,
     "mind2web": _mind2web,
+    "swebench": _swebench,
     "webarena": _webarena,
 }
 """How a domain is opened from a sample's settings, by name."""

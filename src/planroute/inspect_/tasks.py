@@ -13,7 +13,7 @@ from planroute.calls import Sampling
 from planroute.errors import InputError, PlanrouteError
 from planroute.inspect_.exchange import KEY
 from planroute.inspect_.faults import PrerequisiteError
-from planroute.inspect_.scorers import adherence, order, step_success, success
+from planroute.inspect_.scorers import adherence, order, partial_success, step_success, success
 from planroute.inspect_.settings import domain_of, games_in, seeds_from
 from planroute.inspect_.solvers import routed
 from planroute.protocols import Task as PlanrouteTask
@@ -105,6 +105,57 @@ def mind2web(
     except PlanrouteError as error:
         raise PrerequisiteError(str(error)) from None
     return _task(settings, chosen, [success(), step_success(), order(), adherence()])
+
+
+@task
+def swebench(
+    tasks: str | None = None,
+    repos: str | None = None,
+    envs: str | None = None,
+    seeds: Any = 7,
+    repo: str | None = None,
+    limit: int | None = None,
+    sandbox: str = "auto",
+    command_seconds: float = 60.0,
+    test_seconds: float = 1800.0,
+    steps: int = 50,
+    steps_per_unit: int = 20,
+) -> Task:
+    """Issues of software repositories, worked on in a sandbox of planroute's own.
+
+    Args:
+        tasks: File or folder of records. Default: the project's own.
+        repos: Folder of git checkouts, or of source folders.
+        envs: Folder of virtual environments. Default: envs in the folder of repos.
+        seeds: One epoch for each of these, in this order.
+        repo: Only issues of this repository, such as pallets/flask.
+        limit: Only the first so many issues.
+        sandbox: jail, docker, or auto.
+        command_seconds: Most seconds of one command.
+        test_seconds: Most seconds of a record's tests.
+        steps: Most actions of one trajectory.
+        steps_per_unit: Most actions on one unit of a plan.
+    """
+    try:
+        folders = {"tasks": tasks, "repos": repos, "envs": envs}
+        settings: dict[str, Any] = {
+            "domain": "swebench",
+            **{name: str(Path(path).expanduser().absolute()) if path else None for name, path in folders.items()},
+            "seeds": seeds_from(seeds),
+            "sandbox": sandbox,
+            "command_seconds": command_seconds,
+            "test_seconds": test_seconds,
+            "steps": steps,
+            "steps_per_unit": steps_per_unit,
+        }
+        listed = domain_of(settings, Sampling()).tasks()
+        chosen = [each for each in listed if repo in (None, each.factors["repo"])][:limit]
+        if not chosen:
+            names = sorted({str(each.factors["repo"]) for each in listed})
+            raise InputError(f"no issue is of {repo!r}", hint=f"there are {', '.join(names)}")
+    except PlanrouteError as error:
+        raise PrerequisiteError(str(error)) from None
+    return _task(settings, chosen, [success(), partial_success(), order(), adherence()])
 
 
 @task
