@@ -18,7 +18,7 @@ from typing import Final, Protocol, runtime_checkable
 
 WORK: Final = "/testbed"
 """The work folder of every box, in which scripts start."""
-HOME: Final = "/home/agent"
+HOME: Final = "/agent"
 
 
 @dataclass(frozen=True, slots=True)
