@@ -50,7 +50,7 @@ def test_what_is_written_stays_for_the_next_script_and_the_shell_does_not(box):
 def test_two_boxes_share_nothing(box):
     box.run("echo mine > /tmp/mine; echo mine > mine")
     other = Jail().open(Room(), Bounds(seconds=20))
-    assert other.run("ls -A . /tmp ~ /dev/shm").text.split() == [".:", "/dev/shm:", "/agent:", "/tmp:"]
+    assert other.run("ls -A . /tmp ~ /dev/shm").text.split() == [".:", "/agent:", "/dev/shm:", "/tmp:"]
     other.close()
 
 
