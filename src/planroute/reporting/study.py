@@ -152,9 +152,7 @@ def _cell(line: Mapping[str, Any]) -> dict[str, Any]:
         **line,
         "paper": "" if direction else _as_printed(numbers),
         "ours": line["values"] if direction else _with_interval(line["ours"], line["low"], line["high"]),
-        "fresh": _with_interval(line["fresh"], line["fresh_low"], line["fresh_high"])
-        if line["fresh"] is not None
-        else "",
+        "fresh": _with_range(line["fresh"], line["fresh_low"], line["fresh_high"]),
         "numbers": " ".join(f"{x:.10g}" for number_ in numbers for x in (number_, 100 * number_)),
     }
 
@@ -163,6 +161,12 @@ def _as_printed(values: Sequence[float]) -> str:
     """A value of the paper and its interval with the digits that the paper prints."""
     shown = [f"{value:,.10g}".replace("-", "−") for value in values]
     return f"{shown[0]} [{', '.join(shown[1:])}]" if len(shown) > 1 else "".join(shown)
+
+
+def _with_range(mean: float | None, low: float | None, high: float | None) -> str:
+    if mean is None or low is None or high is None:
+        return ""
+    return f"{_short(mean)} ({_short(low)} to {_short(high)})"
 
 
 def _with_interval(value: float | None, low: float | None, high: float | None) -> str:
