@@ -94,7 +94,9 @@ def test_every_mark_stands_before_a_console_block():
 
 
 def with_examples() -> list[str]:
-    paths = (path for path in sorted((ROOT / "src").rglob("*.py")) if ">>> " in path.read_text())
+    paths = (
+        path for path in sorted((ROOT / "src").rglob("*.py")) if re.search(r"^\s*>>> ", path.read_text(), re.MULTILINE)
+    )
     return [".".join(p.relative_to(ROOT / "src").with_suffix("").parts).removesuffix(".__init__") for p in paths]
 
 

@@ -26,8 +26,8 @@ STEP_S: Final = 300.0
 
 CONDA: Final = "[ -f /opt/miniconda3/bin/activate ] && . /opt/miniconda3/bin/activate testbed;"
 FORGET: Final = (
-    "export GIT_AUTHOR_DATE=2024-01-01T00:00:00Z GIT_COMMITTER_DATE=2024-01-01T00:00:00Z; rm -rf .git && git init -q && "
-    "git config user.name planroute && git config user.email planroute@localhost && "
+    "export GIT_AUTHOR_DATE=2024-01-01T00:00:00Z GIT_COMMITTER_DATE=2024-01-01T00:00:00Z; "
+    "rm -rf .git && git init -q && git config user.name planroute && git config user.email planroute@localhost && "
     "git add -A && git commit -q -m base && git rev-parse HEAD"
 )
 """Makes a repository of one commit: an image may hold the later history, and with it the answer."""
