@@ -123,9 +123,9 @@ def test_files_of_this_machine_are_neither_read_nor_written(hostile, tmp_path, m
 def test_neither_hidden_tests_nor_the_answer_are_in_the_box(hostile):
     record = hostile.workshops[0].record
     looks = (
-        "grep -rIl -e 'hour != 12' -e test_noon /testbed /tmp /home /etc /dev/shm 2>/dev/null",
+        "grep -rIl -e 'hour != 12' -e test_noon /testbed /tmp /agent /etc /dev/shm 2>/dev/null",
         "git cat-file --batch-all-objects --batch-check | grep -c commit; git fsck --unreachable; git reflog",
-        "find /testbed /tmp /home /etc /dev -name '*clocks*' 2>/dev/null",
+        "find /testbed /tmp /agent /etc /dev -name '*clocks*' 2>/dev/null",
         "for o in $(git cat-file --batch-all-objects --batch-check='%(objectname)'); do git cat-file -p $o; done",
     )
     episode = played(hostile, *looks)
