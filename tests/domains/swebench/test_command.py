@@ -27,7 +27,7 @@ def planroute(*arguments, status=0, cwd=None):
 @pytest.fixture(scope="module")
 def run(tmp_path_factory):
     out = tmp_path_factory.mktemp("run") / "out"
-    arguments = ["compare", "swebench", "--model", "scripted/slip=0.3", "--limit", "1", "--seeds", "7,13", "--no-cache"]
+    arguments = ["compare", "swebench", "--model", "scripted/slip=0.3", "--limit", "1", "--seeds", "7", "--no-cache"]
     arguments += ["--conditions", "PLAN_REACT,PREDEFINED", "--steps", "8", "--json"]
     first = planroute(*arguments, "--out", str(out))
     again = planroute(*arguments, "--out", str(out) + "-again")
@@ -49,7 +49,7 @@ def test_equal_commands_give_equal_bytes(run):
     out, _, same = run
     assert same
     cells = sorted(path.name for path in (out / "cells").iterdir())
-    assert len(cells) == 4
+    assert len(cells) == 2
     for name in cells:
         assert (out / "cells" / name).read_bytes() == (Path(f"{out}-again") / "cells" / name).read_bytes()
 
