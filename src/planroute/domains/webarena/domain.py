@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 
 from planroute.calls import Sampling
 from planroute.domains.text.course import Shown
-from planroute.domains.text.fields import TextFields
+from planroute.domains.text.fields import PlanDeclared
 from planroute.domains.text.prompts import VERSION
 from planroute.domains.text.world import Limits, TextTask, TextWorld
 from planroute.domains.webarena import evaluator
@@ -22,7 +22,7 @@ from planroute.domains.webarena.sites import serve
 from planroute.domains.webarena.sites.forum import Forum
 from planroute.domains.webarena.sites.shop import Shop
 from planroute.errors import InputError
-from planroute.protocols import Context, Judge, State, Task
+from planroute.protocols import Context, Judge, Task
 
 BRIEFING: Final = f"""\
 You work on a task in a web browser. The page in front is shown as a tree; elements that can be acted on have a \
@@ -38,7 +38,7 @@ MEASURES: Final = ("answer_right", "events_right")
 
 
 @dataclass(frozen=True)
-class WebArenaDomain:
+class WebArenaDomain(PlanDeclared):
     """Tasks on websites. Without ``addresses`` (by placeholder) they are the project's own small sites.
 
     ``judge`` picks among alternatives; it sees what was done and what that led to, and no verdict.
@@ -55,11 +55,6 @@ class WebArenaDomain:
     name: str = "webarena"
     lexicon: str | None = None
     measures: tuple[str, ...] = MEASURES
-
-    @property
-    def fields(self) -> type[TextFields]:
-        """The declared plan."""
-        return TextFields
 
     @property
     def briefing(self) -> str:
@@ -113,10 +108,6 @@ class WebArenaDomain:
             "sampling": asdict(self.sampling),
             "judge": self.judge.name,
         }
-
-    def shared_fields(self, task: Task, state: State) -> Mapping[str, object]:
-        """No declared plan: each executor asks for its own."""
-        return {"plan": []}
 
     def _sites(self) -> Addresses:
         if self.addresses is not None:

@@ -16,6 +16,7 @@ from planroute.domains.webarena.evaluator import EVALUATOR, Verdict
 from planroute.domains.webarena.records import Record
 from planroute.domains.webarena.sites import Served
 from planroute.domains.webarena.visit import CALL_S, Visit
+from planroute.errors import DomainError
 
 BUDGET: Final = 6000
 """Characters of a page that are shown."""
@@ -58,11 +59,12 @@ class WebEpisode:
         self._visit: Visit | None = None
         self._entries: list[dict[str, Any]] | None = None
         self._verdict: Verdict | None = None
+        self._failed: DomainError | None = None
 
     def reset(self) -> str:
         """Open the sites and the first pages. Raises ``DomainError`` where that fails."""
         self.close()
-        self.response, self._entries, self._verdict = None, None, None
+        self.response, self._entries, self._verdict, self._failed = None, None, None, None
         self._addresses = self._sites()
         self._visit = Visit(self._browser(), self._addresses.by_placeholder, self.budget, self._state)
         return self._visit.open(self.record.start_urls)
@@ -73,9 +75,14 @@ class WebEpisode:
         if read is None or self._visit is None:
             return Turn("That is no action.", False, False, False)
         if read.verb == "stop":
-            self.response = read.text
+            self.response, self._verdict = read.text, None
             return Turn("The answer is given.", True, False)
-        said, done = self._visit.act(read)
+        self._verdict = None
+        try:
+            said, done = self._visit.act(read)
+        except DomainError as error:
+            self._failed = error
+            raise
         return Turn(said, False, False, done)
 
     def sight(self) -> Mapping[str, Any]:
@@ -89,12 +96,15 @@ class WebEpisode:
         return self.judged().success
 
     def judged(self) -> Verdict:
-        """What webarena-verified says, asked once. It ends the visit, since the recording is complete only then."""
+        """What webarena-verified says of what was done so far. Once the answer is given it ends the visit."""
+        if self._failed is not None:
+            raise self._failed
         if self._verdict is None:
-            addresses = self._addresses
-            self.close()
-            known = addresses.by_placeholder if addresses is not None else {}
-            self._verdict = EVALUATOR.verdict(self.record.raw, known, self.response, self._entries or [])
+            if self.response is not None:
+                self.close()
+            entries = self._visit.entries() if self._visit is not None else self._entries
+            known = self._addresses.by_placeholder if self._addresses is not None else {}
+            self._verdict = EVALUATOR.verdict(self.record.raw, known, self.response, entries or [])
         return self._verdict
 
     def measures(self) -> Mapping[str, float | None]:

@@ -7,14 +7,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
-from planroute.errors import FaultyInput, InputError
+from planroute.domains.text.task_files import contents, reason, refuse, task_files
+from planroute.errors import InputError
 
 OWN: Final = Path(__file__).parent / "data"
 FETCH: Final = "docs/webarena.md says where the benchmark's tasks are"
 SITES: Final = ("shopping", "shopping_admin", "reddit", "gitlab", "map", "wikipedia", "homepage")
 EVALUATORS: Final = ("AgentResponseEvaluator", "NetworkEventEvaluator")
 KINDS: Final = ("retrieve", "navigate", "mutate")
-SHOWN_FAULTS: Final = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,16 +72,13 @@ def read_records(path: Path | None = None) -> tuple[Record, ...]:
     Raises ``InputError`` where there are none, ``FaultyInput`` with a line for each faulty record.
     """
     chosen = OWN / "tasks" if path is None else path
-    if not chosen.exists():
-        raise InputError(f"{chosen} does not exist", hint=FETCH)
-    files = [chosen] if chosen.is_file() else sorted(chosen.rglob("*.json"))
     found: dict[int, Record] = {}
     faults: list[str] = []
-    for file in files:
+    for name, file in task_files(chosen, "tasks", FETCH, (".json",)):
         try:
-            whole = json.loads(file.read_text(encoding="utf-8"))
-        except (ValueError, OSError, RecursionError) as error:
-            faults.append(f"{file.name}: is not JSON: {str(error)[:120]}")
+            (whole,) = contents(file)
+        except (InputError, OSError) as error:
+            faults.append(f"{name}: {reason(error)}")
             continue
         for place, raw in enumerate(whole if isinstance(whole, list) else [whole], 1):
             try:
@@ -90,11 +87,9 @@ def read_records(path: Path | None = None) -> tuple[Record, ...]:
                     raise InputError("stands there twice")
                 found[record.task_id] = record
             except InputError as error:
-                name = raw.get("task_id", place) if isinstance(raw, dict) else place
-                faults.append(f"{file.name}: task {name}: {error.message}")
-    if faults:
-        more = [f"... and {len(faults) - SHOWN_FAULTS} more"] if len(faults) > SHOWN_FAULTS else []
-        raise FaultyInput(f"tasks in {chosen}", [*faults[:SHOWN_FAULTS], *more])
+                which = raw.get("task_id", place) if isinstance(raw, dict) else place
+                faults.append(f"{name}: task {which}: {error.message}")
+    refuse(f"tasks in {chosen}", faults)
     if not found:
         raise InputError(f"{chosen} holds no task", hint=FETCH)
     return tuple(found[number] for number in sorted(found))

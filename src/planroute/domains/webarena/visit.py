@@ -2,28 +2,28 @@
 
 import asyncio
 import json
-import re
-import tempfile
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
-from urllib.parse import urljoin, urlsplit
+from urllib.parse import urljoin
 
 from planroute.domains.webarena.actions import Action
 from planroute.domains.webarena.arriving import GOTO_MS, SETTLE_S, arriving
 from planroute.domains.webarena.browser import Shared
+from planroute.domains.webarena.places import REFUSED_CODE, Places
+from planroute.domains.webarena.recording import Recording
 from planroute.domains.webarena.tree import EMPTY, LIMITS, Element, Tree, quoted, script, tree
 from planroute.errors import DomainError
 
 if TYPE_CHECKING:
-    from playwright.async_api import BrowserContext, ElementHandle, JSHandle, Page, Route
+    from playwright.async_api import BrowserContext, ElementHandle, JSHandle, Page, Request, Route
 
 ACT_MS: Final = 5_000
 LOOK_S: Final = 8.0
 CALL_S: Final = 90.0
 TABS: Final = 8
 VIEW: Final = {"width": 1280, "height": 720}
-KEPT: Final = re.compile(r"json|urlencoded|multipart")
+OUTSIDE: Final = "An address outside the sites of the task was refused."
 
 
 class Visit:
@@ -31,23 +31,17 @@ class Visit:
 
     def __init__(self, shared: Shared, addresses: Mapping[str, str], budget: int, state: Path | None = None) -> None:
         self.shared = shared
-        self.addresses = {name: url.rstrip("/") for name, url in addresses.items()}
-        self.origins = frozenset(_origin(url) for url in self.addresses.values())
+        self.places = Places(addresses)
         self.budget = budget
         self.state = state
         self.tree: Tree = EMPTY
         self.tabs: tuple[str, ...] = ()
-        self._folder = tempfile.TemporaryDirectory(prefix="planroute-web-", ignore_cleanup_errors=True)
+        self._recording = Recording()
         self._context: BrowserContext | None = None
         self._page: Page | None = None
         self._found: JSHandle | None = None
         self._notes: list[str] = []
         self._crashed = False
-
-    @property
-    def har(self) -> Path:
-        """Where the network is recorded."""
-        return Path(self._folder.name) / "network.har"
 
     def open(self, urls: Sequence[str]) -> str:
         """Open a tab for each of ``urls`` (with placeholders), the first in front."""
@@ -57,14 +51,19 @@ class Visit:
         """Carry out ``action``: what happened in words, and whether it was done."""
         return self.shared.call(self._act(action), CALL_S)
 
+    def entries(self) -> list[dict[str, Any]]:
+        """What the recording of the network holds so far. Raises ``DomainError`` where page or browser are gone."""
+        self.shared.call(self._written(), CALL_S)
+        return self._recording.entries()
+
     def close(self) -> list[dict[str, Any]]:
-        """End the context and return the entries of its HAR, without the bodies that no evaluator reads."""
+        """End the context and return what the recording of the network holds."""
         try:
             if self._context is not None:
                 self.shared.call(self._close(), CALL_S)
-            return _entries(self.har)
+            return self._recording.entries()
         finally:
-            self._folder.cleanup()
+            self._recording.discard()
 
     # -- in the browser's thread ---------------------------------------------------------------------------------
 
@@ -74,8 +73,7 @@ class Visit:
         browser = await self.shared.browser()
         try:
             self._context = context = await browser.new_context(
-                record_har_path=self.har,
-                record_har_content="embed",
+                proxy=self.places.connections(),  # type: ignore[arg-type]
                 accept_downloads=False,
                 service_workers="block",
                 viewport=VIEW,  # type: ignore[arg-type]
@@ -84,11 +82,13 @@ class Visit:
                 storage_state=self.state,
             )
             context.set_default_timeout(ACT_MS)
+            await self._recording.start(context)
             await context.route("**/*", self._pass_or_refuse)
             context.on("page", self._adopt)
+            context.on("requestfailed", self._tell_refused)
             for url in urls:
                 page = await context.new_page()
-                response = await page.goto(self.rendered(url), timeout=GOTO_MS, wait_until="load")
+                response = await page.goto(self.places.rendered(url), timeout=GOTO_MS, wait_until="load")
                 if response is not None and response.status >= 500:
                     raise DomainError(f"{url} answers {response.status}")
             self._page = context.pages[0]
@@ -179,13 +179,13 @@ class Visit:
             self._notes.append("The page has not finished loading.")
 
     async def _goto(self, page: "Page", text: str) -> tuple[str, bool]:
-        url = self.rendered(text)
+        url = self.places.rendered(text)
         if "://" not in url:
             url = urljoin(page.url, url)
-        if _origin(url) not in self.origins:
+        if not self.places.hold(url):
             return f"{quoted(text)} is outside the sites of the task.", False
         await page.goto(url, timeout=GOTO_MS, wait_until="load")
-        return f"Opened {quoted(self.derendered(url))}.", True
+        return f"Opened {quoted(self.places.derendered(url))}.", True
 
     async def _handle(self, number: int) -> "ElementHandle | None":
         if self._found is None:
@@ -202,7 +202,7 @@ class Visit:
             page = self._page = context.pages[-1] if context is not None and context.pages else None
         if context is None or page is None:
             raise DomainError("the browser is gone")
-        if page.url.startswith(("http:", "https:")) and _origin(page.url) not in self.origins:
+        if page.url.startswith(("http:", "https:")) and not self.places.hold(page.url):
             await self._replace(page, "That led outside the sites of the task and was closed.")
         found = await self._seen()
         if found is None:
@@ -253,14 +253,18 @@ class Visit:
 
         url = route.request.url
         try:
-            if _origin(url) in self.origins or url.startswith(("data:", "blob:", "about:")):
+            if self.places.hold(url) or url.startswith(("data:", "blob:", "about:")):
                 await route.continue_()
             else:
                 if route.request.is_navigation_request():
-                    self._notes.append("An address outside the sites of the task was refused.")
+                    self._notes.append(OUTSIDE)
                 await route.abort("blockedbyclient")
         except Error:
             return
+
+    def _tell_refused(self, request: "Request") -> None:
+        if request.is_navigation_request() and REFUSED_CODE in (request.failure or ""):
+            self._notes.append(OUTSIDE)
 
     def _adopt(self, page: "Page") -> None:
         """Take over a tab, also one that a page opened; beyond a number they are closed."""
@@ -276,6 +280,16 @@ class Visit:
     def _mark_crashed(self) -> None:
         self._crashed = True
 
+    async def _written(self) -> None:
+        from playwright.async_api import Error
+
+        if self._crashed:
+            raise DomainError("the page crashed")
+        try:
+            await self._recording.go_on()
+        except Error as error:
+            raise DomainError(f"the recording of the network cannot be written: {_line(error)}") from None
+
     async def _close(self) -> None:
         from playwright.async_api import Error
 
@@ -287,24 +301,8 @@ class Visit:
         except (Error, TimeoutError) as error:
             raise DomainError(f"the browser's context does not close: {_line(error)}") from None
 
-    # -- words ---------------------------------------------------------------------------------------------------
-
-    def rendered(self, url: str) -> str:
-        """``url`` with the address in place of a placeholder."""
-        for name, address in self.addresses.items():
-            if url == name or url.startswith((f"{name}/", f"{name}?")):
-                return address + (url[len(name) :] or "/")
-        return url
-
-    def derendered(self, url: str) -> str:
-        """``url`` with the placeholder in place of an address."""
-        for name, address in self.addresses.items():
-            if url.startswith(address):
-                return name + url[len(address) :]
-        return url
-
     def _shown(self, page: "Page") -> str:
-        return self.derendered(page.url)[:300]
+        return self.places.derendered(page.url)[:300]
 
 
 def _settled(work: Callable[[], Awaitable[None]]) -> None:
@@ -326,33 +324,9 @@ def _settled(work: Callable[[], Awaitable[None]]) -> None:
 _background: set["asyncio.Future[None]"] = set()
 
 
-def _origin(url: str) -> str:
-    parts = urlsplit(url)
-    return (
-        f"{parts.scheme}://{parts.netloc}".lower().replace("ws", "http", 1)
-        if parts.scheme in ("ws", "wss")
-        else (f"{parts.scheme}://{parts.netloc}".lower())
-    )
-
-
 def _label(element: Element) -> str:
     return f"{element.role} {quoted(element.name)}"
 
 
 def _line(error: BaseException) -> str:
     return (str(error).strip().splitlines() or [type(error).__name__])[0][:200]
-
-
-def _entries(har: Path) -> list[dict[str, Any]]:
-    """The entries of a HAR; of contents only those stay that hold data. Raises ``DomainError`` where it is broken."""
-    if not har.exists():
-        return []
-    try:
-        entries: list[dict[str, Any]] = json.loads(har.read_text(encoding="utf-8"))["log"]["entries"]
-    except (ValueError, KeyError) as error:
-        raise DomainError(f"the recording of the network is broken: {error}") from None
-    for entry in entries:
-        content = entry.get("response", {}).get("content", {})
-        if not re.search(KEPT, str(content.get("mimeType", ""))):
-            content.pop("text", None)
-    return entries
