@@ -14,7 +14,7 @@ from typing import Any
 DOCUMENT = Path(__file__).with_name("reproduction.md")
 BLOCK = re.compile(r"(<!-- table (\S+) -->\n).*?(<!-- end -->)", re.DOTALL)
 EXPERIMENTS = ("E1", "E2", "E3", "E4", "E5", "E6", "E7")
-VERDICTS = ("reproduced", "in-sample", "differs", "context", "not_run")
+VERDICTS = ("reproduced", "in-sample", "differs", "setting", "context", "not_run")
 MODES = ("PREDEFINED", "SEQUENTIAL", "HIERARCHICAL", "SEARCH")
 Results = Mapping[str, Mapping[str, Any]]
 

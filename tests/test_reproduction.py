@@ -45,13 +45,18 @@ def test_every_number_says_where_the_paper_prints_it_and_where_ours_stands(name:
     experiment = load_experiment(name)
     kinds = {analysis.name for analysis in experiment.analyses}
     for path in [
-        *(claim.ours for claim in experiment.claims),
+        *(claim.ours for claim in experiment.claims if not claim.setting),
         *(claim.fresh for claim in experiment.claims if claim.fresh),
         *(path for direction in experiment.directions for path in direction.paths),
     ]:
         head, _, rest = path.partition("/")
         assert head in ("episodes", "conditions", "analyses")
         assert head != "analyses" or rest.split("/")[0] in kinds
+    for claim in experiment.claims:
+        if claim.setting:
+            head, _, rest = claim.ours.partition("/")
+            assert head in ("seeds", "levels", "analyses", "episodes")
+            assert head != "analyses" or rest.split("/")[0] in kinds
     assert all(claim.where for claim in experiment.claims)
 
 

@@ -14,6 +14,7 @@ STYLES: Mapping[str, str] = {
     "reproduced": "green",
     "holds": "green",
     "in-sample": "cyan",
+    "setting": "dim",
     "differs": "yellow",
     "fails": "red",
     "context": "dim",

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from planroute.cli.compare_text import Setup, Words, text_command
+from planroute.cli.compare_text import Setup, TasksOrCount, Words, tasks_or_count, text_command
 
 if TYPE_CHECKING:
     from planroute.protocols import Domain
@@ -13,13 +13,7 @@ if TYPE_CHECKING:
 
 def load(
     setup: Setup,
-    tasks: Annotated[
-        str | None,
-        typer.Option(
-            help="File or folder of tasks. Default: the project's own; a number takes the first so many.",
-            metavar="PATH",
-        ),
-    ] = None,
+    tasks: TasksOrCount = None,
     form: Annotated[
         str,
         typer.Option(help="multichoice: the benchmark's question, five candidates at a time; direct: one question."),
@@ -35,12 +29,9 @@ def load(
     """Compare baselines, forced modes and the routed condition on Mind2Web tasks: SSR, TSR, cost, structure."""
     from planroute.domains.mind2web import find_tasks
     from planroute.domains.mind2web.domain import opened
-    from planroute.errors import InputError
 
-    count = int(tasks) if tasks is not None and tasks.isdecimal() and len(tasks) < 9 else None
-    if count == 0:
-        raise InputError("--tasks 0 leaves nothing to compare")
-    found = find_tasks(Path(tasks) if tasks is not None and count is None else None)[:count]
+    named, count = tasks_or_count(tasks)
+    found = find_tasks(named)[:count]
     return opened(found, setup.judge, setup.limits, setup.sampling, form=form, shots=shots, top=top, elements=elements)
 
 

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
-from planroute.cli.compare_text import Setup, Words, text_command
+from planroute.cli.compare_text import Setup, TasksOrCount, Words, tasks_or_count, text_command
 
 if TYPE_CHECKING:
     from planroute.protocols import Domain
@@ -16,13 +16,7 @@ DEFAULTS: Final = {"max_tokens": 4096, "concurrency": 2}
 
 def load(
     setup: Setup,
-    tasks: Annotated[
-        str | None,
-        typer.Option(
-            help="File or folder of records. Default: the project's own; a number takes the first so many.",
-            metavar="PATH",
-        ),
-    ] = None,
+    tasks: TasksOrCount = None,
     repos: Annotated[Path | None, typer.Option(help="Folder of git checkouts, or of source folders.")] = None,
     envs: Annotated[
         Path | None, typer.Option(help="Folder of virtual environments. Default: envs in the folder of --repos.")
@@ -38,16 +32,13 @@ def load(
 ) -> "Domain":
     """Compare baselines, forced modes and the routed condition on SWE-bench issues: resolved, PSR, cost, structure."""
     from planroute.domains.swebench.domain import opened
-    from planroute.errors import InputError
 
-    count = int(tasks) if tasks is not None and tasks.isdecimal() and len(tasks) < 9 else None
-    if count == 0:
-        raise InputError("--tasks 0 leaves nothing to compare")
+    named, count = tasks_or_count(tasks)
     return opened(
         setup.judge,
         setup.limits,
         setup.sampling,
-        tasks=Path(tasks) if tasks is not None and count is None else None,
+        tasks=named,
         repos=repos,
         envs=envs,
         sandbox=sandbox,

@@ -38,6 +38,26 @@ class Setup:
     sampling: "Sampling"
 
 
+TasksOrCount = Annotated[
+    str | None,
+    typer.Option(
+        "--tasks", help="File or folder of tasks. Default: our own; a number takes the first so many.", metavar="PATH"
+    ),
+]
+"""Tasks of one's own, or how many of the project's."""
+
+
+def tasks_or_count(text: str | None) -> tuple[Path | None, int | None]:
+    """Read ``--tasks``: a path, or how many of the project's own. Raises ``InputError`` for none of them."""
+    if text is None or not (text.isdecimal() and len(text) < 9):
+        return (None if text is None else Path(text)), None
+    if int(text) == 0:
+        from planroute.errors import InputError
+
+        raise InputError("--tasks 0 leaves nothing to compare")
+    return None, int(text)
+
+
 @dataclass(frozen=True, slots=True)
 class Words:
     """How a command calls what it compares on: one task, and the options that name them and take the first so many."""

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
-from planroute.cli.compare_text import Setup, Words, text_command
+from planroute.cli.compare_text import Setup, TasksOrCount, Words, tasks_or_count, text_command
 
 if TYPE_CHECKING:
     from planroute.protocols import Domain
@@ -16,13 +16,7 @@ DEFAULTS: Final = {"concurrency": 2, "steps": 30}
 
 def load(
     setup: Setup,
-    tasks: Annotated[
-        str | None,
-        typer.Option(
-            help="File or folder of tasks. Default: the project's own; a number takes the first so many.",
-            metavar="PATH",
-        ),
-    ] = None,
+    tasks: TasksOrCount = None,
     chromium: Annotated[
         Path | None, typer.Option(help="Chromium's program. Default: PLANROUTE_CHROMIUM, or one on the path.")
     ] = None,
@@ -34,12 +28,8 @@ def load(
     Without --tasks it runs the project's own tasks on its own small sites: a check of the machinery, no WebArena score.
     """
     from planroute.domains.webarena.domain import opened
-    from planroute.errors import InputError
 
-    count = int(tasks) if tasks is not None and tasks.isdecimal() and len(tasks) < 9 else None
-    if count == 0:
-        raise InputError("--tasks 0 leaves nothing to compare")
-    named = Path(tasks) if tasks is not None and count is None else None
+    named, count = tasks_or_count(tasks)
     if named is None:
         typer.echo("The project's own tasks on its own sites: a check of the machinery, no WebArena score.", err=True)
     return opened(

@@ -66,10 +66,12 @@ def experiment(
     What needs a language model and has none is told as not run. With --out everything is kept, and the same command
     runs only what is missing.
     """
+    from planroute.calls import Sampling
     from planroute.cli.claims import print_claims, print_experiments
     from planroute.cli.show import print_json
     from planroute.errors import InputError
     from planroute.experiments.definition import available, load_experiment
+    from planroute.experiments.kept import start_study
     from planroute.experiments.setting import Setting
 
     if not names:
@@ -98,7 +100,7 @@ def experiment(
             seeds=tuple(parse_seeds(seeds)) if seeds else None,
             communication="model" if communication == "model" else "calibrated",
             models=models,
-            sampling=_sampling(temperature, max_tokens),
+            sampling=Sampling(temperature=temperature, max_tokens=max_tokens),
             factors=parse_factors(factors),
             model_hours=tuple(parse_seeds(model_hours, "--model-hours")) if model_hours else None,
             draws=draws,
@@ -108,7 +110,7 @@ def experiment(
             concurrency=concurrency,
         )
         if out is not None:
-            _start(out, list(chosen))
+            start_study(out, list(chosen))
         results, ran = _studies(chosen, setting, out, quiet=json)
     if out is not None and (ran or not (out / "report.html").is_file()):
         from planroute.reporting.study import write_study_report
@@ -151,12 +153,6 @@ def _spread(names: list[str], known: list[str]) -> Iterator[str]:
                 yield part
 
 
-def _sampling(temperature: float, max_tokens: int) -> Any:
-    from planroute.calls import Sampling
-
-    return Sampling(temperature=temperature, max_tokens=max_tokens)
-
-
 def _models(
     opened: ExitStack, specs: list[str], base_url: str | None, cache: Path | None, no_cache: bool
 ) -> dict[str, "Model"]:
@@ -173,13 +169,6 @@ def _models(
         if model is not None:
             found[model.endpoint] = model
     return found
-
-
-def _start(out: Path, names: list[str]) -> None:
-    """Write the study's manifest. Raises ``InputError`` where ``out`` holds something else."""
-    from planroute.experiments.kept import start_study
-
-    start_study(out, names)
 
 
 def _studies(

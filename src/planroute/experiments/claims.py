@@ -2,6 +2,7 @@
 
 ``reproduced``  close to the paper's value, on a figure that nothing was fitted to
 ``in-sample``   close to the paper's value, on a figure that the calibration was fitted to: no evidence
+``setting``     given by the paper and in force here, so no result
 ``differs``     not close
 ``holds``, ``fails``  a direction that must hold, on the experiment's seeds and again on fresh ones
 ``context``     the paper's value is of another model and is printed beside ours without a verdict
@@ -110,6 +111,8 @@ def _verdict(claim: Claim, ours: float | None, interval: list[float] | None) -> 
         return "context" if ours is not None else "not_run"
     if ours is None:
         return "not_run"
+    if claim.setting:
+        return "setting" if abs(ours - claim.paper) <= 1e-9 * abs(claim.paper) else "differs"
     near = abs(ours - claim.paper) <= max(claim.tolerance * abs(claim.paper), claim.absolute)
     covered = interval is not None and interval[0] <= claim.paper <= interval[1]
     if near or covered:

@@ -58,10 +58,11 @@ class Analysis(_Part):
 class Claim(_Part):
     """One number that the paper prints, where it stands, and where ours stands in the result.
 
-    ``tuned`` marks figures on which the calibration was fitted. Close is within ``tolerance`` of the paper's value, or
-    with the paper's value inside our interval; ``absolute`` widens it near zero. ``context`` marks a value of a model
-    that we do not run: it is printed beside ours and never judged. ``ours`` is a path of names joined by ``/``;
-    ``fresh`` one to how far ours moves on fresh seeds, where the replication does not tell it.
+    ``tuned`` marks figures on which the calibration was fitted, ``setting`` what the paper gives and is taken over,
+    ``context`` a value of a model that we do not run: it is printed beside ours and never judged. Close is within
+    ``tolerance`` of the paper's value, or with the paper's value inside our interval; ``absolute`` widens it near
+    zero. ``ours`` is a path of names joined by ``/``; ``fresh`` one to how far ours moves on fresh seeds, where the
+    replication does not tell.
     """
 
     what: str
@@ -72,6 +73,7 @@ class Claim(_Part):
     fresh: str = ""
     tuned: bool = False
     context: bool = False
+    setting: bool = False
     tolerance: float = Field(0.10, ge=0)
     absolute: float = Field(0.0, ge=0)
     note: str = ""

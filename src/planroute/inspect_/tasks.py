@@ -14,7 +14,7 @@ from planroute.errors import InputError, PlanrouteError
 from planroute.inspect_.exchange import KEY
 from planroute.inspect_.faults import PrerequisiteError
 from planroute.inspect_.scorers import adherence, order, partial_success, step_success, success
-from planroute.inspect_.settings import domain_of, games_in, seeds_from
+from planroute.inspect_.settings import domain_of, seeds_from
 from planroute.inspect_.solvers import routed
 from planroute.protocols import Task as PlanrouteTask
 
@@ -39,20 +39,14 @@ def alfworld(
         steps_per_unit: Most actions on one unit of a plan.
     """
     try:
-        listed = seeds_from(seeds)
-        folder = games or os.environ.get("ALFWORLD_DATA")
         settings: dict[str, Any] = {
             "domain": "alfworld",
-            "games": str(Path(folder).expanduser().absolute()) if folder else None,
-            "seeds": listed,
+            "games": _absolute(games or os.environ.get("ALFWORLD_DATA")),
+            "seeds": seeds_from(seeds),
             "steps": steps,
             "steps_per_unit": steps_per_unit,
         }
-        kinds = sorted({game.task_type for game in games_in(settings["games"])})
-        domain = domain_of(settings, Sampling())
-        chosen = [each for each in domain.tasks() if task_type in (None, each.factors["task_type"])][:limit]
-        if not chosen:
-            raise InputError(f"no game is of type {task_type!r}", hint=f"there are {', '.join(kinds)}")
+        chosen = _chosen(settings, "task_type", task_type, limit, "no game is of type")
     except PlanrouteError as error:
         raise PrerequisiteError(str(error)) from None
     return _task(settings, chosen, [success(), order(), adherence()])
@@ -88,20 +82,16 @@ def mind2web(
     try:
         settings: dict[str, Any] = {
             "domain": "mind2web",
-            "tasks": str(Path(tasks).expanduser().absolute()) if tasks else None,
+            "tasks": _absolute(tasks),
             "seeds": seeds_from(seeds),
             "form": form,
-            "shots": str(Path(shots).expanduser().absolute()) if shots else None,
+            "shots": _absolute(shots),
             "top": top,
             "elements": elements,
             "steps": steps,
             "steps_per_unit": steps_per_unit,
         }
-        listed = domain_of(settings, Sampling()).tasks()
-        chosen = [each for each in listed if category in (None, each.factors["task_type"])][:limit]
-        if not chosen:
-            kinds = sorted({str(each.factors["task_type"]) for each in listed})
-            raise InputError(f"no task is of category {category!r}", hint=f"there are {', '.join(kinds)}")
+        chosen = _chosen(settings, "task_type", category, limit, "no task is of category")
     except PlanrouteError as error:
         raise PrerequisiteError(str(error)) from None
     return _task(settings, chosen, [success(), step_success(), order(), adherence()])
@@ -137,10 +127,11 @@ def swebench(
         steps_per_unit: Most actions on one unit of a plan.
     """
     try:
-        folders = {"tasks": tasks, "repos": repos, "envs": envs}
         settings: dict[str, Any] = {
             "domain": "swebench",
-            **{name: str(Path(path).expanduser().absolute()) if path else None for name, path in folders.items()},
+            "tasks": _absolute(tasks),
+            "repos": _absolute(repos),
+            "envs": _absolute(envs),
             "seeds": seeds_from(seeds),
             "sandbox": sandbox,
             "command_seconds": command_seconds,
@@ -148,11 +139,7 @@ def swebench(
             "steps": steps,
             "steps_per_unit": steps_per_unit,
         }
-        listed = domain_of(settings, Sampling()).tasks()
-        chosen = [each for each in listed if repo in (None, each.factors["repo"])][:limit]
-        if not chosen:
-            names = sorted({str(each.factors["repo"]) for each in listed})
-            raise InputError(f"no issue is of {repo!r}", hint=f"there are {', '.join(names)}")
+        chosen = _chosen(settings, "repo", repo, limit, "no issue is of")
     except PlanrouteError as error:
         raise PrerequisiteError(str(error)) from None
     return _task(settings, chosen, [success(), partial_success(), order(), adherence()])
@@ -184,21 +171,34 @@ def webarena(
     try:
         settings: dict[str, Any] = {
             "domain": "webarena",
-            "tasks": str(Path(tasks).expanduser().absolute()) if tasks else None,
-            "storage": str(Path(storage).expanduser().absolute()) if storage else None,
+            "tasks": _absolute(tasks),
+            "storage": _absolute(storage),
             "seeds": seeds_from(seeds),
             "page": page,
             "steps": steps,
             "steps_per_unit": steps_per_unit,
         }
-        listed = domain_of(settings, Sampling()).tasks()
-        chosen = [each for each in listed if category in (None, each.factors["task_type"])][:limit]
-        if not chosen:
-            kinds = sorted({str(each.factors["task_type"]) for each in listed})
-            raise InputError(f"no task is of category {category!r}", hint=f"there are {', '.join(kinds)}")
+        chosen = _chosen(settings, "task_type", category, limit, "no task is of category")
     except PlanrouteError as error:
         raise PrerequisiteError(str(error)) from None
     return _task(settings, chosen, [success(), order(), adherence()])
+
+
+def _absolute(path: str | None) -> str | None:
+    """A path that stays the same wherever a later process starts."""
+    return str(Path(path).expanduser().absolute()) if path else None
+
+
+def _chosen(
+    settings: dict[str, Any], factor: str, value: str | None, limit: int | None, none: str
+) -> list[PlanrouteTask]:
+    """The first ``limit`` tasks whose ``factor`` is ``value``, or of all. Raises ``InputError``, ``none`` and why."""
+    listed = domain_of(settings, Sampling()).tasks()
+    chosen = [each for each in listed if value in (None, each.factors[factor])][:limit]
+    if not chosen:
+        known = sorted({str(each.factors[factor]) for each in listed})
+        raise InputError(f"{none} {value!r}", hint=f"there are {', '.join(known)}")
+    return chosen
 
 
 def _task(settings: dict[str, Any], chosen: Sequence[PlanrouteTask], scorers: list[Scorer]) -> Task:

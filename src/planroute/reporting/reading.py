@@ -251,22 +251,22 @@ def read_run(folder: Path, evidence: Evidence | None = None) -> Run:
     """
     if not (folder / "manifest.json").is_file():
         raise InputError(f"{folder} is not a run: it has no manifest.json")
-    manifest = checked(Manifest, _read(folder / "manifest.json"), str(folder / "manifest.json"))
+    manifest = checked(Manifest, read_object(folder / "manifest.json"), str(folder / "manifest.json"))
     if not (folder / "result.json").is_file():
         raise InputError(f"{folder} has no result.json", hint="let the run finish, then ask for its report again")
-    result = checked(Result, _read(folder / "result.json"), str(folder / "result.json"))
+    result = checked(Result, read_object(folder / "result.json"), str(folder / "result.json"))
     cells = []
     for key in manifest.cells:
         path = folder / "cells" / f"{key}.json"
         if Path(key).name != key:
             raise InputError(f"{folder / 'manifest.json'} is damaged: {key[:60]!r} names no cell")
         if path.exists() or path.is_symlink():
-            cell = checked(_Cell, _read(path), str(path))
+            cell = checked(_Cell, read_object(path), str(path))
             shown = evidence(cell.trace.events) if evidence is not None else {}
             cells.append(Cell(str(path), cell.row, cell.trace.events, shown))
     if not cells:
         raise InputError(f"{folder} holds no finished episode", hint="let the run go on, then ask for its report again")
-    billing = _read(folder / "billing.json") if (folder / "billing.json").is_file() else {}
+    billing = read_object(folder / "billing.json") if (folder / "billing.json").is_file() else {}
     return Run(str(folder), manifest, result, cells, billing)
 
 
@@ -280,7 +280,8 @@ def checked(model: type[P], value: Any, name: str) -> P:
         raise InputError(f"{name} is damaged: {where}: {first['msg']}") from None
 
 
-def _read(path: Path) -> dict[str, Any]:
+def read_object(path: Path) -> dict[str, Any]:
+    """Read the JSON object in ``path``. Raises ``InputError`` that names the file where that is impossible."""
     try:
         if not path.is_file():
             raise InputError(f"{path} is not a file", hint="remove that file and run again")

@@ -23,11 +23,16 @@ VERDICTS: Sequence[tuple[str, str]] = (
     ("reproduced", "close to the paper's value, on a figure that nothing was fitted to"),
     ("in-sample", "close, on a figure that the calibration was fitted to: no evidence"),
     ("differs", "not close"),
+    ("setting", "given by the paper and in force here: no result"),
     ("holds", "a direction that holds"),
     ("fails", "a direction that does not hold"),
     ("context", "the paper's value is of a model that did not run here; not judged"),
     ("not_run", "nothing of ours to compare"),
 )
+
+
+TILES: Sequence[str] = ("reproduced", "in-sample", "differs", "holds", "fails")
+"""What stands in large figures at the top."""
 
 
 def write_study_report(folder: Path) -> Path:
@@ -205,7 +210,11 @@ def _sentence(lines: Sequence[Mapping[str, Any]]) -> str:
 
 def _headline(lines: Sequence[Mapping[str, Any]]) -> list[tuple[str, str, str]]:
     counts = Counter(line["verdict"] for line in lines)
-    return [(number(counts[name]), name.replace("_", " "), about) for name, about in VERDICTS[:5] if counts[name]]
+    return [
+        (number(counts[name]), name.replace("_", " "), about)
+        for name, about in VERDICTS
+        if name in TILES and counts[name]
+    ]
 
 
 def _cautions(studied: Sequence[Studied]) -> list[str]:

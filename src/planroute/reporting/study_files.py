@@ -8,6 +8,7 @@ from typing import Any
 
 from planroute.errors import InputError, StorageError
 from planroute.modes import MODES
+from planroute.reporting.reading import read_object
 
 RESULT, MANIFEST, BILLING = "result.json", "manifest.json", "billing.json"
 JUDGED = ("what", "where", "paper", "paper_low", "paper_high", "ours", "low", "high", "verdict", "tuned", "note")
@@ -43,7 +44,7 @@ def read_study(folder: Path) -> list[Studied]:
 
     Raises ``InputError`` where there is none or a file is damaged.
     """
-    manifest = _object(folder / MANIFEST)
+    manifest = read_object(folder / MANIFEST)
     if "experiment" in manifest:
         return [_studied(folder)]
     listed = manifest.get("experiments", [])
@@ -142,7 +143,7 @@ def write_lines(folder: Path, name: str, lines: Sequence[Mapping[str, Any]]) -> 
 
 
 def _studied(folder: Path) -> Studied:
-    manifest, result = _object(folder / MANIFEST), _object(folder / RESULT)
+    manifest, result = read_object(folder / MANIFEST), read_object(folder / RESULT)
     for field_name in ("experiment", "title", "question", "status", "claims"):
         if field_name not in result:
             raise InputError(f"{folder / RESULT} is damaged: {field_name} is missing", hint="remove it and run again")
@@ -155,19 +156,5 @@ def _studied(folder: Path) -> Studied:
     for field_name, fits in (("claims", claimed), ("conditions", isinstance(result.get("conditions", {}), dict))):
         if not fits:
             raise InputError(f"{folder / RESULT} is damaged: {field_name}", hint="remove it and run again")
-    billing = _object(folder / BILLING) if (folder / BILLING).is_file() else {}
+    billing = read_object(folder / BILLING) if (folder / BILLING).is_file() else {}
     return Studied(folder, manifest.get("definition", {}), result, str(manifest.get("planroute", "")), billing)
-
-
-def _object(path: Path) -> dict[str, Any]:
-    try:
-        found = json.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise InputError(f"{path} is missing") from None
-    except OSError as error:
-        raise InputError(f"cannot read {path}: {error.strerror or error}") from None
-    except (ValueError, RecursionError) as error:
-        raise InputError(f"{path} is damaged: {error}", hint="remove that file and run again") from None
-    if not isinstance(found, dict):
-        raise InputError(f"{path} is damaged: not an object", hint="remove that file and run again")
-    return found

@@ -10,10 +10,10 @@ from planroute.domains.alfworld.environment import AlfworldEnvironment
 from planroute.domains.alfworld.game_file import Game
 from planroute.domains.alfworld.matching import match
 from planroute.domains.text.environment import Match, Turn
-from planroute.domains.text.fields import TextFields
+from planroute.domains.text.fields import PlanDeclared
 from planroute.domains.text.prompts import VERSION
 from planroute.domains.text.world import Limits, TextTask, TextWorld
-from planroute.protocols import Context, Judge, State, Task
+from planroute.protocols import Context, Judge, Task
 
 BRIEFING = """\
 You control a household robot in a text game. You can go to places, open and close them, take one thing at a time, \
@@ -53,7 +53,7 @@ def match_command(words: str, admissible: tuple[str, ...]) -> Match:
 
 
 @dataclass(frozen=True)
-class AlfworldDomain:
+class AlfworldDomain(PlanDeclared):
     """Household games. ``judge`` picks among alternatives and sees neither success nor hidden state."""
 
     games: tuple[Game, ...]
@@ -62,11 +62,6 @@ class AlfworldDomain:
     sampling: Sampling = Sampling()
     name: str = "alfworld"
     lexicon: str = "household"
-
-    @property
-    def fields(self) -> type[TextFields]:
-        """The declared plan."""
-        return TextFields
 
     @property
     def briefing(self) -> str:
@@ -112,7 +107,3 @@ class AlfworldDomain:
             "sampling": asdict(self.sampling),
             "judge": self.judge.name,
         }
-
-    def shared_fields(self, task: Task, state: State) -> Mapping[str, Any]:
-        """No declared plan: each executor asks for its own."""
-        return {"plan": []}

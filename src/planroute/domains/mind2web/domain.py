@@ -11,11 +11,11 @@ from planroute.domains.mind2web.asking import Multichoice, direct, read_shots
 from planroute.domains.mind2web.candidates import TOP
 from planroute.domains.mind2web.environment import ELEMENTS, RecordedPages, View
 from planroute.domains.mind2web.records import WebTask
-from planroute.domains.text.fields import TextFields
+from planroute.domains.text.fields import PlanDeclared
 from planroute.domains.text.prompts import VERSION
 from planroute.domains.text.world import Limits, TextTask, TextWorld
 from planroute.errors import InputError
-from planroute.protocols import Context, Judge, State, Task
+from planroute.protocols import Context, Judge, Task
 
 BRIEFING: Final = """\
 You work on a task in a web browser, page by page. On each page one thing is done to one element: it is clicked, a \
@@ -36,7 +36,7 @@ FORMS: Final = ("multichoice", "direct")
 
 
 @dataclass(frozen=True)
-class Mind2WebDomain:
+class Mind2WebDomain(PlanDeclared):
     """Tasks on recorded web pages. ``judge`` picks among alternatives and sees what was decided, and no page.
 
     ``shots`` are the messages before a question of five candidates at a time; without any, one question shows the
@@ -52,11 +52,6 @@ class Mind2WebDomain:
     name: str = "mind2web"
     lexicon: str = "web"
     measures: tuple[str, ...] = MEASURES
-
-    @property
-    def fields(self) -> type[TextFields]:
-        """The declared plan."""
-        return TextFields
 
     @property
     def briefing(self) -> str:
@@ -117,10 +112,6 @@ class Mind2WebDomain:
             "sampling": asdict(self.sampling),
             "judge": self.judge.name,
         }
-
-    def shared_fields(self, task: Task, state: State) -> Mapping[str, Any]:
-        """No declared plan: each executor asks for its own."""
-        return {"plan": []}
 
 
 def opened(

@@ -20,12 +20,13 @@ from planroute.domains.swebench.sources import Source, find_source
 from planroute.domains.swebench.workshop import Workshop
 from planroute.domains.text.acting import in_words
 from planroute.domains.text.course import Shown
-from planroute.domains.text.fields import TextFields
+from planroute.domains.text.fields import PlanDeclared
 from planroute.domains.text.prompts import VERSION
 from planroute.domains.text.replies import LongAct
+from planroute.domains.text.task_files import refuse
 from planroute.domains.text.world import Limits, TextTask, TextWorld
-from planroute.errors import FaultyInput, InputError
-from planroute.protocols import Context, Judge, State, Task
+from planroute.errors import InputError
+from planroute.protocols import Context, Judge, Task
 from planroute.sandbox import WORK, Bounds, choose
 
 BRIEFING: Final = f"""\
@@ -41,12 +42,11 @@ most; what it prints is what you see.
 
 MEASURES: Final = ("resolved", "psr", "pass_to_pass", "patched")
 """The benchmark's metrics, as an episode's row has them."""
-SHOWN_FAULTS: Final = 20
 SHOWN: Final = Shown(turns=24, characters=HEAD + TAIL + 200)
 
 
 @dataclass(frozen=True)
-class SwebenchDomain:
+class SwebenchDomain(PlanDeclared):
     """Issues of repositories. ``judge`` picks among alternatives; it sees what was done, and no test of the record."""
 
     workshops: tuple[Workshop, ...]
@@ -56,11 +56,6 @@ class SwebenchDomain:
     name: str = "swebench"
     lexicon: str = "shell"
     measures: tuple[str, ...] = MEASURES
-
-    @property
-    def fields(self) -> type[TextFields]:
-        """The declared plan."""
-        return TextFields
 
     @property
     def briefing(self) -> str:
@@ -119,10 +114,6 @@ class SwebenchDomain:
             "judge": self.judge.name,
         }
 
-    def shared_fields(self, task: Task, state: State) -> Mapping[str, Any]:
-        """No declared plan: each executor asks for its own."""
-        return {"plan": []}
-
 
 def opened(
     judge: Judge,
@@ -141,8 +132,8 @@ def opened(
     """Return the domain on the records of ``tasks``, or on the project's own; on the first ``count`` of them.
 
     ``repos`` holds checkouts, ``envs`` (by default ``envs`` in there) environments. With ``check`` each record's own
-    patch is tested first. Raises ``InputError`` where there
-    is no sandbox or no swebench, and ``FaultyInput`` with a line for each record that cannot be worked on.
+    patch is tested first. Raises ``InputError`` where there is no sandbox or no swebench, and ``FaultyInput`` with a
+    line for each record that cannot be worked on.
     """
     need_swebench()
     if tasks is None and sandbox == "docker":
@@ -163,9 +154,7 @@ def opened(
             faults.append(f"{record.instance_id}: {error}")
     if check and not faults:
         faults = [f"{each.record.instance_id}: {why}" for each in found if (why := doubt(each))]
-    if faults:
-        more = [f"... and {len(faults) - SHOWN_FAULTS} more"] if len(faults) > SHOWN_FAULTS else []
-        raise FaultyInput("records", [*faults[:SHOWN_FAULTS], *more])
+    refuse("records", faults)
     return SwebenchDomain(tuple(found), judge, limits, sampling)
 
 

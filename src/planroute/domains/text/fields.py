@@ -3,7 +3,12 @@
 Source: Planning-as-Routing 3.2 (mode plus plan in one declaration). The form in sections is the project's own.
 """
 
+from collections.abc import Mapping
+from typing import Any
+
 from pydantic import BaseModel, ConfigDict, Field
+
+from planroute.protocols import State, Task
 
 MOST_SECTIONS = 4
 MOST_STEPS = 12
@@ -28,3 +33,16 @@ class TextFields(BaseModel):
         max_length=MOST_SECTIONS,
         description="one section with the steps; for subgoals or alternatives one section each",
     )
+
+
+class PlanDeclared:
+    """The part of a ``Domain`` that all text domains share: the declared plan is the only field of their own."""
+
+    @property
+    def fields(self) -> type[TextFields]:
+        """The declared plan."""
+        return TextFields
+
+    def shared_fields(self, task: Task, state: State) -> Mapping[str, Any]:
+        """No declared plan: each executor asks for its own."""
+        return {"plan": []}

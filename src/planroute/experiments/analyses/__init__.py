@@ -6,7 +6,7 @@ from inspect import isawaitable, signature
 from typing import Any
 
 from planroute.errors import FaultyInput, InputError
-from planroute.experiments.analyses import attribution, choice, replicate, selectors, sweep, uncontrolled
+from planroute.experiments.analyses import attribution, choice, replicate, selectors, settings, sweep, uncontrolled
 from planroute.experiments.analyses.inputs import Inputs
 from planroute.experiments.definition import Analysis, Experiment
 
@@ -22,6 +22,7 @@ KINDS: Mapping[str, Callable[..., dict[str, Any] | Awaitable[dict[str, Any]]]] =
     "referees": choice.referees,
     "replicate": replicate.replicate,
     "selectors": selectors.selectors,
+    "settings": settings.settings,
     "shrinkage": selectors.shrinkage,
     "slopes": sweep.slopes,
     "uncontrolled": uncontrolled.uncontrolled,

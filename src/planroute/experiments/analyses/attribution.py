@@ -6,7 +6,8 @@ from typing import Any
 import numpy as np
 
 from planroute.experiments.analyses.inputs import Inputs
-from planroute.statistics import cluster_bootstrap, logistic_trend
+from planroute.experiments.compare import mean_known
+from planroute.statistics import cluster_bootstrap, correlation, logistic_trend
 
 Rows = Sequence[Mapping[str, Any]]
 
@@ -48,13 +49,18 @@ def position(inputs: Inputs) -> dict[str, Any]:
             place: {
                 **_group(f"position {place}", some, inputs.draws),
                 "asked_before": float(np.mean([row["asked_before"] for row in some])),
-                "depth": _mean(some, "depth"),
+                "depth": mean_known([row["depth"] for row in some]),
             }
             for place, some in by_place.items()
         },
         "raw": _trend(rows),
         "stratified": _trend(fresh),
-        "asked_before_correlation": _correlation(rows, "position", "asked_before"),
+        "asked_before_correlation": correlation(
+            [row["position"] for row in rows],
+            [row["asked_before"] for row in rows],
+            name=f"{inputs.experiment.id} position",
+            draws=inputs.draws,
+        ).to_dict(),
     }
 
 
@@ -100,18 +106,6 @@ def _trend(rows: Rows) -> dict[str, Any] | None:
         [bool(row["complied"]) for row in rows],
         clusters=[f"{row['seed']}:{row['node']}" for row in rows],
     ).to_dict()
-
-
-def _correlation(rows: Rows, first: str, second: str) -> float | None:
-    a, b = (np.array([float(row[name]) for row in rows]) for name in (first, second))
-    if len(a) < 2 or not a.std() or not b.std():
-        return None
-    return float(np.corrcoef(a, b)[0, 1])
-
-
-def _mean(rows: Rows, name: str) -> float | None:
-    known = [float(row[name]) for row in rows if row[name] is not None]
-    return sum(known) / len(known) if known else None
 
 
 def _pair(found: Any) -> list[float] | None:

@@ -12,7 +12,7 @@ from planroute.experiments.analyses.inputs import Inputs
 from planroute.experiments.claims import holds, number_at
 from planroute.experiments.outcomes import conditions
 
-NOT_AGAIN = ("replicate", "fresh", "uncontrolled")
+NOT_AGAIN = ("replicate", "fresh", "settings", "uncontrolled")
 """Kinds that draw seeds of their own or do not depend on the seed."""
 STUDY_DRAWS = 200
 """Draws of a bootstrap in one study among many: of those only the estimates are kept."""
