@@ -5,6 +5,7 @@ import typer
 from planroute.cli import (
     compare,
     compare_alfworld,
+    compare_all,
     compare_mind2web,
     compare_swebench,
     compare_webarena,
@@ -14,6 +15,7 @@ from planroute.cli import (
     experiment,
     grid,
     judge,
+    locate,
     report,
     select,
     verify,
@@ -34,6 +36,7 @@ compare_alfworld.attach(compare.app)
 compare_mind2web.attach(compare.app)
 compare_swebench.attach(compare.app)
 compare_webarena.attach(compare.app)
+compare_all.attach(compare.app)
 app.add_typer(compare.app, name="compare")
 app.add_typer(declare.app, name="declare")
 app.add_typer(grid.app, name="grid")
@@ -41,6 +44,7 @@ app.command("experiment")(experiment.experiment)
 app.command("select")(select.select)
 app.command("verify")(verify.verify)
 app.command("judge")(judge.judge)
+app.command("locate")(locate.locate)
 app.command("report")(report.report)
 app.command("doctor")(doctor.doctor)
 

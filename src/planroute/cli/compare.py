@@ -1,10 +1,11 @@
 """``planroute compare``: forced modes and the routed condition on the same tasks and seeds."""
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from planroute.cli.compared import Compared
 from planroute.cli.options import (
     BaseUrl,
     CachePath,
@@ -18,6 +19,12 @@ from planroute.cli.options import (
     parse_modes,
     parse_seeds,
 )
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from planroute.modes import Mode
+    from planroute.protocols import Declarer, Domain, Model
 
 app = typer.Typer(
     help="Compare planning modes on one domain: forced modes, and ROUTED where a declarer chooses.",
@@ -61,15 +68,12 @@ def grid(
 ) -> None:
     """Compare planning modes on the demand-response grid; J, regret and every metric, under both referees."""
     from planroute.calls import Sampling
-    from planroute.cli.setting import declarer_from, opened_model, progress, run, scenario_from
+    from planroute.cli.setting import declarer_from, opened_model, scenario_from
     from planroute.cli.show import exit_on_failures, print_comparison, print_json, print_oracle, print_routed
     from planroute.domains.grid import GridDomain
     from planroute.domains.grid.scenario import repaired
     from planroute.errors import InputError
-    from planroute.experiments.compare import PAPER, PAPER_SEEDS, comparison_cells, summarise
-    from planroute.modes import ROUTED
-    from planroute.runs.execute import execute_run
-    from planroute.runs.folder import RESULT, RunFolder, canonical
+    from planroute.experiments.compare import PAPER, PAPER_SEEDS
 
     seed_list, mode_list = parse_seeds(seeds), parse_modes(modes)
     chosen = scenario_from(scenario, factors, communication=communication, intensity=intensity)
@@ -86,7 +90,6 @@ def grid(
     who = declarer if declarer is not None else ("natural" if model is not None else None)
     if mode is not None and who != "fixed":
         raise InputError("--mode goes with --declarer fixed only")
-    domain = GridDomain({scenario.stem if scenario else "nominal": chosen}, sampling)
     config: dict[str, Any] = {
         "command": "compare grid",
         "seeds": seed_list,
@@ -96,35 +99,71 @@ def grid(
         "model": model,
         "deadline_s": deadline,
     }
+    domain = GridDomain({scenario.stem if scenario else "nominal": chosen}, sampling)
     with opened_model(model, base_url, cache, no_cache) as language_model:
-        routed = {}
-        if who is not None:
-            routed[ROUTED] = declarer_from(who, mode, sampling, has_model=language_model is not None)
-        cells = comparison_cells(
-            domain.tasks(), seed_list, mode_list, model=language_model, deadline_s=deadline, routed=routed
+        found = compared_grid(
+            domain,
+            seed_list,
+            mode_list,
+            declarer_from(who, mode, sampling, has_model=language_model is not None) if who is not None else None,
+            language_model,
+            deadline=deadline,
+            config=config,
+            out=out,
+            concurrency=concurrency,
+            quiet=json,
+            beside={"paper": {str(m): dict(values) for m, values in PAPER.items()}} if beside_paper else {},
         )
-        with progress(len(cells), "episodes", quiet=json) as advance:
-            executed = run(
-                execute_run(domain, cells, config=config, out=out, concurrency=concurrency, finished=advance),
-                language_model,
-            )
-    result = summarise(executed.rows, "objective")
-    if beside_paper:
-        result["paper"] = {str(m): dict(values) for m, values in PAPER.items()}
-    if out is not None:
-        from planroute.reporting.report import write_report
-
-        RunFolder(out).write(RESULT, canonical(result))
-        report = write_report(out)
+    result = found.result
     if json:
         print_json(result)
     else:
         print_comparison(result, PAPER if beside_paper else None)
         print_oracle(result)
         print_routed(result)
-        if out is not None:
-            resumed = f", {executed.resumed} of them from an earlier run" if executed.resumed else ""
-            typer.echo(f"{len(cells)} episodes{resumed}. Report: {report}")
+        if found.report is not None:
+            resumed = f", {found.resumed} of them from an earlier run" if found.resumed else ""
+            typer.echo(f"{found.episodes} episodes{resumed}. Report: {found.report}")
         else:
             typer.echo("Add --out DIR to keep rows, traces and an HTML report.")
-    exit_on_failures(executed.rows)
+    exit_on_failures(found.rows)
+
+
+def compared_grid(
+    domain: "Domain",
+    seeds: "Sequence[int]",
+    modes: "Sequence[Mode]",
+    declarer: "Declarer | None",
+    model: "Model | None",
+    *,
+    config: "Mapping[str, Any]",
+    deadline: float | None = None,
+    out: Path | None = None,
+    concurrency: int = 8,
+    quiet: bool = True,
+    beside: "Mapping[str, Any] | None" = None,
+) -> Compared:
+    """Run forced modes, and ROUTED where there is a ``declarer``; keep all, with ``beside`` in the result, in ``out``.
+
+    Closes ``model``.
+    """
+    from planroute.cli.setting import progress, run
+    from planroute.experiments.compare import comparison_cells, summarise
+    from planroute.modes import ROUTED
+    from planroute.runs.execute import execute_run
+    from planroute.runs.folder import RESULT, RunFolder, canonical
+
+    tasks = domain.tasks()
+    routed = {ROUTED: declarer} if declarer is not None else {}
+    cells = comparison_cells(tasks, seeds, modes, model=model, deadline_s=deadline, routed=routed)
+    with progress(len(cells), "episodes", quiet=quiet) as advance:
+        work = execute_run(domain, cells, config=config, out=out, concurrency=concurrency, finished=advance)
+        executed = run(work, model)
+    result = {**summarise(executed.rows, "objective"), **(beside or {})}
+    report: Path | None = None
+    if out is not None:
+        from planroute.reporting.report import write_report
+
+        RunFolder(out).write(RESULT, canonical(result))
+        report = write_report(out)
+    return Compared(result, executed.rows, len(cells), len(tasks), report, executed.resumed)

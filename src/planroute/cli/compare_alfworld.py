@@ -1,7 +1,7 @@
 """``planroute compare alfworld``: six ways to execute, and ROUTED, on household text games."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
@@ -9,6 +9,9 @@ from planroute.cli.compare_text import Setup, Words, text_command
 
 if TYPE_CHECKING:
     from planroute.protocols import Domain
+
+
+WORDS: Final = Words("game", "--games", "--tasks")
 
 
 def load(
@@ -26,4 +29,4 @@ def load(
 
 def attach(app: typer.Typer) -> None:
     """Add the command to ``planroute compare``."""
-    app.command("alfworld")(text_command("alfworld", load, Words("game", "--games", "--tasks")))
+    app.command("alfworld")(text_command("alfworld", load, WORDS))

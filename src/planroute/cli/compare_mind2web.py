@@ -1,7 +1,7 @@
 """``planroute compare mind2web``: six ways to execute, and ROUTED, on recorded web pages."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
@@ -9,6 +9,9 @@ from planroute.cli.compare_text import Setup, TasksOrCount, Words, tasks_or_coun
 
 if TYPE_CHECKING:
     from planroute.protocols import Domain
+
+
+WORDS: Final = Words("task", "--tasks", "--limit")
 
 
 def load(
@@ -37,4 +40,4 @@ def load(
 
 def attach(app: typer.Typer) -> None:
     """Add the command to ``planroute compare``."""
-    app.command("mind2web")(text_command("mind2web", load, Words("task", "--tasks", "--limit")))
+    app.command("mind2web")(text_command("mind2web", load, WORDS))

@@ -10,6 +10,7 @@ from planroute.cli.compare_text import Setup, TasksOrCount, Words, tasks_or_coun
 if TYPE_CHECKING:
     from planroute.protocols import Domain
 
+WORDS: Final = Words("issue", "--tasks", "--limit")
 DEFAULTS: Final = {"max_tokens": 4096, "concurrency": 2}
 """An answer may be an edit; and what runs beside each other are test suites."""
 
@@ -51,4 +52,4 @@ def load(
 
 def attach(app: typer.Typer) -> None:
     """Add the command to ``planroute compare``."""
-    app.command("swebench")(text_command("swebench", load, Words("issue", "--tasks", "--limit"), DEFAULTS))
+    app.command("swebench")(text_command("swebench", load, WORDS, DEFAULTS))

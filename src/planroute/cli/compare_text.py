@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from planroute.cli.compared import Compared
 from planroute.cli.options import (
     BaseUrl,
     CachePath,
@@ -104,6 +105,17 @@ def _options(
     """Only its signature is used: the options that all text domains share."""
 
 
+def own_options(load: "Callable[..., Domain]") -> list[inspect.Parameter]:
+    """The options that are a domain's own: all parameters of its ``load`` but the first."""
+    return list(inspect.signature(load).parameters.values())[1:]
+
+
+def shared_defaults() -> dict[str, Any]:
+    """The defaults of the shared options of ``compared``, by name; ``--model`` has none."""
+    shared = inspect.signature(_options).parameters.values()
+    return {each.name: each.default for each in shared if each.name not in ("model", "json")}
+
+
 def text_command(
     name: str, load: "Callable[..., Domain]", words: Words, defaults: Mapping[str, Any] | None = None
 ) -> Callable[..., None]:
@@ -112,7 +124,7 @@ def text_command(
     Its options are ``--model``, then those of ``load`` (all but its first parameter), then the shared ones, of which
     some may have ``defaults`` of the domain's own.
     """
-    own = list(inspect.signature(load).parameters.values())[1:]
+    own = own_options(load)
     model, *shared = inspect.signature(_options).parameters.values()
     first = typer.Option(words.first, help=f"Take only the first so many {words.task}s.", min=1)
     shared = [
@@ -133,11 +145,29 @@ def text_command(
     return command
 
 
-def compare_text(
+def compare_text(name: str, load: "Callable[[Setup], Domain]", words: Words, **given: Any) -> None:
+    """Run the comparison, keep it under ``--out``, print its table. Raises ``InputError`` for wrong input."""
+    from planroute.cli.show import exit_on_failures, print_json, print_success
+
+    json = given.pop("json")
+    found = compared(name, load, words, quiet=json, **given)
+    if json:
+        print_json(found.result)
+    else:
+        print_success(found.result)
+        if found.report is not None:
+            typer.echo(f"{found.episodes} episodes on {found.tasks} {words.task}s. Report: {found.report}")
+        else:
+            typer.echo("Add --out DIR to keep rows, traces and an HTML report.")
+    exit_on_failures(found.rows)
+
+
+def compared(
     name: str,
     load: "Callable[[Setup], Domain]",
     words: Words,
     *,
+    quiet: bool,
     model: str,
     conditions: str,
     seeds: str,
@@ -159,15 +189,13 @@ def compare_text(
     max_tokens: int,
     out: Path | None,
     concurrency: int,
-    json: bool,
-) -> None:
-    """Run the comparison, keep it under ``out``, print its table. Raises ``InputError`` for wrong input."""
+) -> Compared:
+    """Run the comparison and keep it under ``out`` where that is given. Raises ``InputError`` for wrong input."""
     from contextlib import ExitStack
     from dataclasses import asdict
 
     from planroute.calls import GenerationProfile
     from planroute.cli.setting import declarer_from, opened_model, progress, run
-    from planroute.cli.show import exit_on_failures, print_json, print_success
     from planroute.declaration import DEFAULT_BRANCHING
     from planroute.declarers import Bounded
     from planroute.domains.text import Limits
@@ -222,22 +250,15 @@ def compare_text(
             baselines={b: who for b in Baseline if b in names},
             branching=candidates,
         )
-        with progress(len(cells), "episodes", quiet=json) as advance:
+        with progress(len(cells), "episodes", quiet=quiet) as advance:
             work = execute_run(domain, cells, config=config, out=out, concurrency=concurrency, finished=advance)
             executed = run(work, backbone, judge)
     result = summarise_success(executed.rows, getattr(domain, "measures", ()))
+    report: Path | None = None
     if out is not None:
         from planroute.evidence import evidence
         from planroute.reporting.report import write_report
 
         RunFolder(out).write(RESULT, canonical(result))
         report = write_report(out, evidence)
-    if json:
-        print_json(result)
-    else:
-        print_success(result)
-        if out is not None:
-            typer.echo(f"{len(cells)} episodes on {len(tasks)} {words.task}s. Report: {report}")
-        else:
-            typer.echo("Add --out DIR to keep rows, traces and an HTML report.")
-    exit_on_failures(executed.rows)
+    return Compared(result, executed.rows, len(cells), len(tasks), report, executed.resumed)

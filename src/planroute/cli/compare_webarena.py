@@ -10,6 +10,7 @@ from planroute.cli.compare_text import Setup, TasksOrCount, Words, tasks_or_coun
 if TYPE_CHECKING:
     from planroute.protocols import Domain
 
+WORDS: Final = Words("task", "--tasks", "--limit")
 DEFAULTS: Final = {"concurrency": 2, "steps": 30}
 """What runs beside each other are pages of a browser."""
 
@@ -46,4 +47,4 @@ def load(
 
 def attach(app: typer.Typer) -> None:
     """Add the command to ``planroute compare``."""
-    app.command("webarena")(text_command("webarena", load, Words("task", "--tasks", "--limit"), DEFAULTS))
+    app.command("webarena")(text_command("webarena", load, WORDS, DEFAULTS))

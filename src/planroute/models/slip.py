@@ -24,11 +24,14 @@ from typing import Any, Protocol
 from planroute.calls import ModelRequest
 from planroute.declaration import forced
 from planroute.errors import InputError
+from planroute.models.minimal import declaring
 from planroute.modes import Mode
 from planroute.streams import stream
 
 FINISHED = "finished"
 STATE = "State: "
+UNSOLVED = ("declaration", "advice")
+"""Purposes of questions that it answers without a solver too: it then declares a mode and what that requires."""
 
 
 class Solver(Protocol):
@@ -83,6 +86,8 @@ class Slipping:
         text = request.messages[-1].content
         state = _json_after(text, STATE)
         if not isinstance(state, dict) or "domain" not in state:
+            if isinstance(state, dict) and request.schema is not None and request.purpose.endswith(UNSOLVED):
+                return declaring(self._mode(request))(request)
             return self._in_words(request, text)
         solver = solver_of(state["domain"])
         match request.purpose:
@@ -128,9 +133,12 @@ class Slipping:
             wrong = list(solver.wrong(state, right))
         return str(wrong[int(draw.integers(len(wrong)))]) if wrong else right
 
-    def _declaration(self, request: ModelRequest, state: Mapping[str, Any], solver: Solver) -> str:
+    def _mode(self, request: ModelRequest) -> Mode:
         draw = stream(request.sampling.seed or 0, "declare", request.identity("slip"))
-        mode = self.declared or list(Mode)[int(draw.integers(len(Mode)))]
+        return self.declared or list(Mode)[int(draw.integers(len(Mode)))]
+
+    def _declaration(self, request: ModelRequest, state: Mapping[str, Any], solver: Solver) -> str:
+        mode = self._mode(request)
         policy = forced(mode)
         ranked = request.purpose == "ranked declaration"
         ranking = {"ranking": [mode, *(other for other in Mode if other is not mode)]} if ranked else {}

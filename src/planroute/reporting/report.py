@@ -30,6 +30,7 @@ PAGES: Mapping[str, Callable[[Run], Page]] = {
     "alfworld": text.page,
     "mind2web": text.page,
     "swebench": text.page,
+    "webarena": text.page,
 }
 """Who composes the page of each domain; every text domain shares one."""
 ASSETS: Mapping[Callable[[Run], Page], tuple[tuple[str, ...], str]] = {
