@@ -15,6 +15,7 @@ Sources: cyber-physical paper, sections IV and V; Planning-as-Routing, appendix 
 """
 
 from planroute.statistics.association import Association, StatePermutation, cramers_v, state_permutation
+from planroute.statistics.attempts import Better, expected_best, expected_best_of, fallback
 from planroute.statistics.correlation import Correlation, correlation
 from planroute.statistics.entropy import Entropy, normalised_entropy
 from planroute.statistics.gap import (
@@ -36,10 +37,12 @@ from planroute.statistics.intervals import (
 from planroute.statistics.multiple import holm
 from planroute.statistics.paired import PairedBootstrap, PairedT, paired_bootstrap, paired_t
 from planroute.statistics.quantiles import Quantile, latency_quantiles
+from planroute.statistics.task_blind import TaskBlind, task_blind
 from planroute.statistics.trend import Slope, Trend, logistic_trend, slope
 
 __all__ = [
     "Association",
+    "Better",
     "ClusterInterval",
     "Correlation",
     "Entropy",
@@ -51,11 +54,15 @@ __all__ = [
     "Quantile",
     "Slope",
     "StatePermutation",
+    "TaskBlind",
     "Trend",
     "bootstrap_interval",
     "cluster_bootstrap",
     "correlation",
     "cramers_v",
+    "expected_best",
+    "expected_best_of",
+    "fallback",
     "gap_closed",
     "holm",
     "latency_quantiles",
@@ -69,5 +76,6 @@ __all__ = [
     "slope",
     "state_permutation",
     "t_interval",
+    "task_blind",
     "wilson",
 ]
