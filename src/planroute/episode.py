@@ -22,7 +22,7 @@ from planroute.evaluation.failure import failure_label
 from planroute.gate import Gate, GateAction, GateRecord
 from planroute.ledger import Budget, Ledger, Spent
 from planroute.models.metered import MeteredModel
-from planroute.modes import Baseline, Mode
+from planroute.modes import UNPLANNED, Baseline, Mode
 from planroute.process import process_metrics
 from planroute.protocols import Context, Declarer, Domain, Model, Outcome, Settling, Task, World
 from planroute.router import route, route_baseline
@@ -98,6 +98,10 @@ class Conditions:
     """A baseline in place of gate, router and mode executor."""
     judge_model: Model | None = None
     """The model that judges, where it is not the backbone."""
+    attempts: int = 3
+    """How many attempts ``REPEATED_REACT`` makes."""
+    only_declare: bool = False
+    """Stop before the router: what was declared and what the gate made of it is all there is to know."""
 
     def __post_init__(self) -> None:
         Gate(self.deadline_s)  # an impossible deadline is refused here as well
@@ -151,20 +155,22 @@ async def _flow(
 ) -> Stop:
     """Declare, gate, route, execute; a baseline takes the place of gate and router."""
     trace = context.trace
-    if conditions.baseline is not Baseline.FLAT_REACT:
+    if conditions.baseline not in UNPLANNED:
         progress.where = "declaration"
         declared = await conditions.declarer.declare(domain, task, world.state(), context)
         progress.declaration = declared
         trace.append(Declared(conditions.declarer.name, declared))
     if conditions.baseline is not None:
         dispatched, executor = route_baseline(conditions.baseline, progress.declaration)
-        admitted = progress.declaration or forced(Mode.PREDEFINED)
+        admitted = progress.declaration or replace(forced(Mode.PREDEFINED), branching=conditions.attempts)
     else:
         progress.where = "gate"
         record = progress.record = conditions.gate.admit(declared)
         trace.append(Gated(record))
         if record.admitted is None:
             return Stop.REFUSED
+        if conditions.only_declare:
+            return Stop.DECLARED
         admitted = record.admitted
         dispatched, executor = route(record)
     progress.where = "execution"
@@ -201,9 +207,8 @@ def _account(
     late = sum(event.late for event in events)
     agreement = executed == record.declared.mode if record is not None and executed is not None else None
     status = _status(stop)
-    success = (
-        None if status == "infrastructure" or outcome.success is None else outcome.success and status == "finished"
-    )
+    unknown = status == "infrastructure" or stop is Stop.DECLARED
+    success = None if unknown or outcome.success is None else outcome.success and status == "finished"
     metrics = dict(outcome.metrics)
     if domain.lexicon is not None:
         metrics |= process_metrics(trace, domain.lexicon)
@@ -275,7 +280,7 @@ def recounted(row: EpisodeRow, task: Task, deadline_s: float | None) -> EpisodeR
 def _status(stop: Stop) -> str:
     if stop is Stop.INFRASTRUCTURE:
         return "infrastructure"
-    return "finished" if stop in (Stop.DONE, Stop.PLAN_EXHAUSTED) else "failed"
+    return "finished" if stop in (Stop.DONE, Stop.PLAN_EXHAUSTED, Stop.DECLARED) else "failed"
 
 
 def _logical(spent: Spent) -> dict[str, Any]:

@@ -1,6 +1,6 @@
-"""The four planning modes that an agent may declare, and the two baselines that plan in no mode.
+"""The four planning modes that an agent may declare, and the baselines and the control that plan in no mode.
 
-Source: Planning-as-Routing, section 3.1 (patterns) and 3.2 (baselines).
+Source: Planning-as-Routing, section 3.1 (patterns), 3.2 (baselines) and appendix I.1 (control for search).
 """
 
 from enum import StrEnum
@@ -17,12 +17,18 @@ class Mode(StrEnum):
 
 
 class Baseline(StrEnum):
-    """Executors outside the four modes: no plan at all, or a plan that nothing enforces."""
+    """Executors outside the four modes: no plan at all, a plan that nothing enforces, or several attempts without one.
+
+    ``REPEATED_REACT`` is the control for search: as many attempts, the same judge, and no plans.
+    """
 
     FLAT_REACT = "FLAT_REACT"
     PLAN_REACT = "PLAN_REACT"
+    REPEATED_REACT = "REPEATED_REACT"
 
 
+UNPLANNED: Final = frozenset({Baseline.FLAT_REACT, Baseline.REPEATED_REACT})
+"""The baselines for which nothing is declared."""
 MODES: Final[tuple[Mode, ...]] = tuple(Mode)
 ROUTED: Final = "ROUTED"
 """The condition in which a declarer, not the experiment, chooses the mode."""

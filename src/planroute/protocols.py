@@ -165,6 +165,17 @@ class Actor(World, Protocol):
 
 
 @runtime_checkable
+class Retrying(World, Protocol):
+    """A world that can be attempted from its start without a plan. The control for search needs it; no mode does."""
+
+    async def attempt(self, name: str) -> Rollout:
+        """Act towards the goal without a plan until that ends, without a mark on the episode or on another attempt.
+
+        Attempts of different ``name`` draw independently.
+        """
+
+
+@runtime_checkable
 class Settling(World, Protocol):
     """A world whose outcome takes long to find out, such as by a test suite. Optional."""
 

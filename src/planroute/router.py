@@ -4,7 +4,15 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from planroute.declaration import Declaration
-from planroute.executors import flat_react, hierarchical, plan_react, predefined, search, sequential
+from planroute.executors import (
+    flat_react,
+    hierarchical,
+    plan_react,
+    predefined,
+    repeated_react,
+    search,
+    sequential,
+)
 from planroute.gate import GateRecord
 from planroute.modes import Baseline, Mode
 from planroute.protocols import Executor
@@ -21,7 +29,11 @@ EXECUTORS: Mapping[Mode, Executor] = MappingProxyType(
 
 
 BASELINES: Mapping[Baseline, Executor] = MappingProxyType(
-    {Baseline.FLAT_REACT: flat_react, Baseline.PLAN_REACT: plan_react}
+    {
+        Baseline.FLAT_REACT: flat_react,
+        Baseline.PLAN_REACT: plan_react,
+        Baseline.REPEATED_REACT: repeated_react,
+    }
 )
 
 

@@ -29,6 +29,7 @@ class Stop(StrEnum):
     """Why an episode ended."""
 
     DONE = "DONE"
+    DECLARED = "DECLARED"
     PLAN_EXHAUSTED = "PLAN_EXHAUSTED"
     BUDGET = "BUDGET"
     REFUSED = "REFUSED"

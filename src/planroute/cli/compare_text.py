@@ -73,7 +73,8 @@ def _options(
         str, typer.Option("--model", help="Language model, or scripted/slip=RATE for an agent with a known slip rate.")
     ],
     conditions: Annotated[
-        str, typer.Option(help="all, or some of FLAT_REACT, PLAN_REACT, the four modes, ROUTED.")
+        str,
+        typer.Option(help="all (FLAT_REACT, PLAN_REACT, the four modes, ROUTED), or some of them and REPEATED_REACT."),
     ] = "all",
     seeds: Annotated[str, typer.Option(help="Seeds, such as 7,13,42.")] = "7,13,42",
     declarer: Annotated[

@@ -72,10 +72,13 @@ def parse_modes(text: str) -> list[Mode]:
 
 
 def parse_conditions(text: str) -> list[str]:
-    """Read ``all`` or names of conditions: baselines, modes, ROUTED; the answer is in the order of every table."""
+    """Read ``all`` or names of conditions; the answer is in the order of every table.
+
+    ``all`` are the two baselines, the modes and ROUTED. REPEATED_REACT, the control for search, is asked for by name.
+    """
     known = [*map(str, Baseline), *map(str, MODES), ROUTED]
     if text.strip().lower() == "all":
-        return known
+        return [name for name in known if name != Baseline.REPEATED_REACT]
     names = [name.strip().upper() for name in text.split(",")]
     unknown = [name for name in names if name not in known]
     if unknown:

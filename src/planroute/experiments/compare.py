@@ -34,12 +34,18 @@ def comparison_cells(
     baselines: Mapping[Baseline, Declarer] | None = None,
     judge_model: Model | None = None,
     branching: int = DEFAULT_BRANCHING,
+    attempts: int = 3,
+    again: Sequence[int] = (),
+    policies: Mapping[str, Declarer] | None = None,
 ) -> list[Cell]:
     """Return the cells of a comparison: every forced mode, and each routed condition, on every task and seed.
 
     ``routed`` maps a condition's name (``ROUTED`` where there is one) to who declares for it, ``baselines`` a baseline
     to who declares the plan that it gets. Forced dispatch replaces the declaration and nothing else; no gate stands
     before it, and ``deadline_s`` only counts its late events. All conditions share model, judge and budget.
+
+    ``again`` are further seeds, on which only forced modes and FLAT_REACT run: executions to retry with. ``policies``
+    maps the name of a condition to who only declares for it: nothing is executed.
     """
     limits = budget or Budget()
     conditions: dict[str, Conditions] = {
@@ -50,12 +56,18 @@ def comparison_cells(
     }
     for baseline, declarer in (baselines or {}).items():
         conditions[baseline] = Conditions(
-            declarer, budget=limits, model=model, baseline=baseline, judge_model=judge_model
+            declarer, budget=limits, model=model, baseline=baseline, judge_model=judge_model, attempts=attempts
         )
     for name, declarer in (routed or {}).items():
         conditions[name] = Conditions(declarer, Gate(deadline_s), limits, model, deadline_s, judge_model=judge_model)
+    for name, declarer in (policies or {}).items():
+        conditions[name] = Conditions(declarer, Gate(deadline_s), limits, model, deadline_s, only_declare=True)
+    retried = {*forced, Baseline.FLAT_REACT}
     return [
-        Cell(task, name, seed, conditions[name]) for name in ordered(conditions) for task in tasks for seed in seeds
+        Cell(task, name, seed, conditions[name])
+        for name in ordered(conditions)
+        for task in tasks
+        for seed in (*seeds, *(again if name in retried else ()))
     ]
 
 

@@ -11,17 +11,20 @@ from planroute.episode import EpisodeRow
 from planroute.evaluation.attribution import attribute, forced_matrix
 from planroute.experiments.compare import mean_known, ordered
 from planroute.statistics import cluster_bootstrap
+from planroute.trace import Stop
 
 
 def summarise_success(rows: Sequence[EpisodeRow], measures: Sequence[str] = ()) -> dict[str, Any]:
     """Return ``conditions``: success rate and interval, means of cost and process metrics, and ``per_episode``.
 
-    ``measures`` names metrics of the domain's own that the table holds as well.
+    ``measures`` names metrics of the domain's own that the table holds as well. Episodes that only declare are not
+    in it.
 
     Failures are attributed across the handoff, with the forced modes among ``rows`` as the matrix. Episodes that an
     infrastructure failure ended are counted apart and left out of every mean; every other failure counts as a failure
     of the task.
     """
+    rows = [row for row in rows if row.stop != Stop.DECLARED]
     conditions: dict[str, Any] = {}
     matrix = forced_matrix(rows)
     for condition in ordered(row.condition for row in rows):

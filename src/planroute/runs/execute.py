@@ -13,6 +13,7 @@ from typing import Any
 
 from planroute.episode import Episode, EpisodeRow
 from planroute.errors import InputError, PlanrouteError
+from planroute.modes import Baseline
 from planroute.protocols import Domain
 from planroute.runs.cells import Cell, identity, run_cells
 from planroute.runs.folder import CELLS, RunFolder
@@ -40,8 +41,12 @@ def package_version() -> str:
 def cell_identity(domain: Domain, cell: Cell, facts: Mapping[str, Any]) -> str:
     """Hash every input of ``cell`` that can change its episode."""
     conditions = cell.conditions
+    rare: dict[str, Any] = {"only_declare": True} if conditions.only_declare else {}
+    if conditions.baseline is Baseline.REPEATED_REACT:
+        rare["attempts"] = conditions.attempts
     return identity(
         {
+            **rare,
             "planroute": package_version(),
             "domain": domain.name,
             "task": cell.task.id,

@@ -86,7 +86,7 @@ def test_every_condition_reaches_the_goal_and_pays_for_it(condition):
     assert row.executed == condition
     spent = row.spent
     assert sum(one["model_calls"] for one in spent.values()) == len(player.requests)
-    courses = 1 if condition is not Mode.SEARCH else len(episode.trace.of(RolledOut))
+    courses = len(episode.trace.of(RolledOut)) or 1
     assert spent["environment"]["interactions"] == len(WAY) * courses == len(episode.trace.of(Acted))
     assert spent["action"]["thinking_tokens"] == 3 * spent["action"]["model_calls"]
     assert row.metrics["steps"] == len(WAY)
@@ -102,9 +102,53 @@ def test_equal_episodes_give_equal_rows_and_traces(condition):
 
 @pytest.mark.parametrize("condition", EVERYWHERE)
 def test_the_seed_reaches_every_question_of_the_backbone(condition):
-    _, player, _ = play(condition, seed=42)
-    asked = [request for request in player.requests if not request.purpose.endswith("judge")]
-    assert {request.sampling.seed for request in asked} == {42}
+    seeds = {}
+    for seed in (42, 43):
+        _, player, _ = play(condition, seed=seed)
+        asked = [request for request in player.requests if not request.purpose.endswith("judge")]
+        seeds[seed] = {request.sampling.seed for request in asked}
+    assert not seeds[42] & seeds[43]
+    if condition is not Baseline.REPEATED_REACT:
+        assert seeds[42] == {42}
+
+
+# Repeated attempts
+
+
+def test_every_attempt_draws_on_its_own_and_the_judge_chooses_among_them():
+    _, player, episode = play(Baseline.REPEATED_REACT)
+    drawn = [request.sampling.seed for request in player.requests if request.purpose == "action"]
+    assert len(set(drawn)) == 3
+    assert [event.candidate for event in episode.trace.of(RolledOut)] == ["a1", "a2", "a3"]
+    assert sum(request.purpose == "trajectory judge" for request in player.requests) == 3
+    assert episode.row.declared is None
+
+
+@pytest.mark.parametrize("condition", [Baseline.REPEATED_REACT, Mode.SEARCH])
+def test_the_success_of_every_attempt_is_known_in_hindsight_and_hidden_from_the_judge(condition):
+    marks = iter((1, 3, 2, 0))
+    seen = []
+
+    def score(request, state):
+        seen.append(request.messages[-1].content)
+        return json.dumps({"score": next(marks), "reason": ""})
+
+    _, _, episode = play(condition, {"trajectory judge": score})
+    metrics = episode.row.metrics
+    tried = len(episode.trace.of(RolledOut))
+    assert [metrics[f"attempt_{n}_score"] for n in range(1, tried + 1)] == [1.0, 3.0, 2.0, 0.0][:tried]
+    assert all(metrics[f"attempt_{n}_success"] == 1.0 for n in range(1, tried + 1))
+    assert episode.trace.of(Chosen)[-1].candidate[1:] == ("2" if tried > 1 else "1")
+    assert not any("success" in text.lower() for text in seen)
+
+
+def test_one_that_only_declares_executes_nothing_and_has_no_success():
+    _, player, episode = play(only_declare=True)
+    row = episode.row
+    assert (row.stop, row.status, row.success, row.executed) == (Stop.DECLARED, "finished", None, None)
+    assert row.declared in set(Mode)
+    assert not episode.trace.of(Acted)
+    assert player.requests == []
 
 
 # Bounds

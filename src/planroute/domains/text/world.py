@@ -14,6 +14,7 @@ from planroute.ask import ask
 from planroute.calls import Sampling
 from planroute.declaration import Declaration, read_fields
 from planroute.domains.text.acting import Decider, Situation, in_words
+from planroute.domains.text.attempts import Attempt, attempt_metrics
 from planroute.domains.text.course import Course, Shown
 from planroute.domains.text.environment import Environment, Matcher, Measured, Opener, Sighted, Slow, exact
 from planroute.domains.text.fields import TextFields
@@ -22,6 +23,7 @@ from planroute.domains.text.replies import FINISHED, Steps, Subgoals
 from planroute.errors import DomainError, ReplyError
 from planroute.plan import Candidate, Plan, PlanUnit, Rollout, Stage, Subgoal
 from planroute.protocols import Context, Judge, Observation, Outcome, State
+from planroute.streams import stream
 from planroute.trace import Failed
 
 
@@ -69,6 +71,7 @@ class TextWorld:
         self.sampling = replace(task.sampling, seed=context.seed)
         self._declared = TextFields()
         self._environments: list[Environment] = []
+        self._attempts: list[Attempt] = []
         self.course = self._start()
         self._plans = 0
         self._rounds = 0
@@ -175,9 +178,18 @@ class TextWorld:
         course.environment.close()
         return Rollout(candidate.id, evidence=_transcript(course), payload=course)
 
+    async def attempt(self, name: str) -> Rollout:
+        """Act without a plan in an environment of its own, with draws of its own."""
+        course = self._start(name)
+        seed = int(stream(self.context.seed, "attempt", name).integers(2**31))
+        while not course.done:
+            await self._turn(course, sampling=replace(self.sampling, seed=seed))
+        course.environment.close()
+        return Rollout(name, evidence=_transcript(course), payload=course)
+
     async def choose(self, rollouts: Sequence[Rollout]) -> int:
         """The highest score of the rubric judge, who sees goal and transcript; the first of equals."""
-        scores = []
+        scores: list[int] = []
         for rollout in rollouts:
             try:
                 evidence = {"domain": self.task.domain, "trajectory": rollout.evidence}
@@ -188,6 +200,7 @@ class TextWorld:
                     Failed(type(error).__name__, error.message, f"judge of {rollout.candidate_id}")
                 )
                 scores.append(-1)
+        self._attempts = [Attempt(rollout.payload, score) for rollout, score in zip(rollouts, scores, strict=True)]
         return scores.index(max(scores))
 
     async def adopt(self, candidate: Candidate, rollout: Rollout) -> Plan:
@@ -212,7 +225,8 @@ class TextWorld:
     async def settle(self) -> None:
         """Have the referee find out, beside other work, where it takes its time."""
         if isinstance(self.course.environment, Slow):
-            await asyncio.to_thread(self.course.settled)
+            for course in (self.course, *(attempt.course for attempt in self._attempts)):
+                await asyncio.to_thread(course.settled)
 
     def outcome(self) -> Outcome:
         """Success by the environment's own word, the length of the course, and what else the referee measures."""
@@ -222,6 +236,8 @@ class TextWorld:
         metrics: dict[str, float | None] = {"steps": float(len(self.course.turns)), "success": None}
         if success is not None:
             metrics["success"] = float(success)
+            with suppress(DomainError):
+                metrics |= attempt_metrics(self._attempts)
         if isinstance(self.course.environment, Measured):
             metrics |= self.course.environment.measures()
         return Outcome(success, metrics)
@@ -253,7 +269,9 @@ class TextWorld:
         course.steps.append({"step": unit.text, "ended": "out of actions"})
         return course.success
 
-    async def _turn(self, course: Course, unit: PlanUnit | None = None, plan: Plan | None = None) -> bool:
+    async def _turn(
+        self, course: Course, unit: PlanUnit | None = None, plan: Plan | None = None, sampling: Sampling | None = None
+    ) -> bool:
         """One decision and one action. Returns whether the unit was called finished."""
         trace, ledger, name = self.context.trace, self.context.ledger, unit.id if unit is not None else None
         situation = Situation(
@@ -261,7 +279,7 @@ class TextWorld:
             course.environment,
             self._seen(course, unit.text if unit is not None else None),
             self._system(),
-            self.sampling,
+            sampling or self.sampling,
             self.task.matcher,
             unit.text if unit is not None else None,
             tuple(step.text for step in plan.units) if plan is not None else None,

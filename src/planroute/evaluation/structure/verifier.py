@@ -16,7 +16,7 @@ from planroute.evaluation.structure.lexicon import Lexicon
 from planroute.evaluation.structure.matching import Leaf, Matched, Matcher, State
 from planroute.evaluation.structure.verdict import Divergence, Status, Taken, UnitVerdict, Verdict
 from planroute.evaluation.structure.wording import Asks, Meant, read_unit
-from planroute.modes import Baseline, Mode
+from planroute.modes import UNPLANNED, Mode
 from planroute.plan import PlanUnit
 
 MOST_UNITS = 300
@@ -75,7 +75,7 @@ def verify_dispatched(
             mode_agreement=agreement,
             reason=why,
         )
-    if executed == Baseline.FLAT_REACT:
+    if executed in UNPLANNED:
         return Verdict(None, "not_applicable", reason="no plan was given to the executor")
     if declared == Mode.SEARCH:
         return Verdict(None, "not_applicable", reason="candidates of a search are alternatives and have no order")
