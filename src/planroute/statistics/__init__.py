@@ -26,6 +26,7 @@ from planroute.statistics.gap import (
     paired_regret,
     share_of_gap_closed,
 )
+from planroute.statistics.headroom import Headroom, headroom
 from planroute.statistics.intervals import (
     ClusterInterval,
     Interval,
@@ -37,16 +38,19 @@ from planroute.statistics.intervals import (
 from planroute.statistics.multiple import holm
 from planroute.statistics.paired import PairedBootstrap, PairedT, paired_bootstrap, paired_t
 from planroute.statistics.quantiles import Quantile, latency_quantiles
+from planroute.statistics.rollouts import AdvantageSplit, split_advantage
 from planroute.statistics.task_blind import TaskBlind, task_blind
 from planroute.statistics.trend import Slope, Trend, logistic_trend, slope
 
 __all__ = [
+    "AdvantageSplit",
     "Association",
     "Better",
     "ClusterInterval",
     "Correlation",
     "Entropy",
     "GapClosed",
+    "Headroom",
     "Interval",
     "OracleShares",
     "PairedBootstrap",
@@ -64,6 +68,7 @@ __all__ = [
     "expected_best_of",
     "fallback",
     "gap_closed",
+    "headroom",
     "holm",
     "latency_quantiles",
     "logistic_trend",
@@ -74,6 +79,7 @@ __all__ = [
     "paired_t",
     "share_of_gap_closed",
     "slope",
+    "split_advantage",
     "state_permutation",
     "t_interval",
     "task_blind",
