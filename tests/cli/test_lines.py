@@ -1,31 +1,42 @@
 """What a person sees when something is wrong: one line on standard error, the right exit status, nothing lost."""
 
+import io
 import json
+import os
 import subprocess
 import sys
+from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 from threading import Thread
 
 import pytest
 
+from planroute.models.live import LiveModel
+
 PROGRAM = Path(sys.executable).parent / "planroute"
 ONE = ("compare", "grid", "--seeds", "7", "--modes", "SEARCH")
 
 
-def run(*arguments, cwd, stdin="", **env):
-    import os
+@dataclass
+class Done:
+    returncode: int
+    stdout: str
+    stderr: str
 
-    return subprocess.run(
-        [str(PROGRAM), *map(str, arguments)],
-        cwd=cwd,
-        input=stdin,
-        env=os.environ | {"NO_COLOR": "1", "XDG_CACHE_HOME": str(cwd)} | env,
-        capture_output=True,
-        text=True,
-        timeout=300,
-        check=False,
-    )
+
+@pytest.fixture
+def run(planroute, tmp_path, monkeypatch):
+    """Run the program in this process and in ``tmp_path``; what it has come to."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("NO_COLOR", "1")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+
+    def run(*arguments, stdin=""):
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(stdin.encode())))
+        return Done(*planroute(*arguments))
+
+    return run
 
 
 @pytest.mark.parametrize(
@@ -70,22 +81,22 @@ def run(*arguments, cwd, stdin="", **env):
         ),
     ],
 )
-def test_a_wrong_option_is_one_line_and_exit_2(arguments, line, tmp_path):
-    done = run(*ONE, *arguments, cwd=tmp_path)
+def test_a_wrong_option_is_one_line_and_exit_2(arguments, line, run):
+    done = run(*ONE, *arguments)
     assert done.returncode == 2
     assert done.stdout == ""
     (shown,) = done.stderr.splitlines()
     assert shown.startswith(line) if line.endswith("— ") else shown == line
 
 
-def test_a_faulty_feeder_lists_every_fault_at_once(tmp_path):
+def test_a_faulty_feeder_lists_every_fault_at_once(tmp_path, run):
     feeder = {
         "nodes": [{"id": "a"}, {"id": "b"}],
         "lines": [{"from": "head", "to": "a", "r_pu": -0.1, "x_pu": 0.1}],
     }
     (tmp_path / "feeder.json").write_text(json.dumps({"s_base_mva": 1.0, **feeder}))
     (tmp_path / "day.json").write_text('{"feeder": "feeder.json"}')
-    done = run(*ONE, "--scenario", "day.json", cwd=tmp_path)
+    done = run(*ONE, "--scenario", "day.json")
     assert done.returncode == 2
     (shown,) = done.stderr.splitlines()
     assert "2 problems: line lines[0], r_pu: must be greater than 0, but is -0.1; node b, lines: an island" in shown
@@ -106,22 +117,31 @@ def test_a_faulty_feeder_lists_every_fault_at_once(tmp_path):
         ("I would rather not say.", 2, "planroute: --reply -: "),
     ],
 )
-def test_a_reply_is_mended_by_rule_or_refused_in_one_line(reply, status, line, tmp_path):
-    done = run("declare", "grid", "--reply", "-", cwd=tmp_path, stdin=reply)
+def test_a_reply_is_mended_by_rule_or_refused_in_one_line(reply, status, line, run):
+    done = run("declare", "grid", "--reply", "-", stdin=reply)
     assert done.returncode == status, done.stderr
     assert any(shown.startswith(line) for shown in (done.stdout + done.stderr).splitlines()), done.stdout + done.stderr
     assert "Traceback" not in done.stderr
 
 
-def test_a_strict_gate_refuses(tmp_path):
+def test_a_strict_gate_refuses(run):
     reply = '{"mode": "SEARCH", "branching": 1}'
-    done = run("declare", "grid", "--reply", "-", "--strict", cwd=tmp_path, stdin=reply)
+    done = run("declare", "grid", "--reply", "-", "--strict", stdin=reply)
     assert done.returncode == 1
     assert "Gate:     refused: branching: SEARCH needs at least 2 candidates, got 1" in done.stdout.splitlines()
 
 
-def test_debug_shows_where_and_keeps_the_status(tmp_path):
-    done = run(*ONE, "--seeds", "x", "--debug", cwd=tmp_path)
+def test_debug_shows_where_and_keeps_the_status_of_the_program(tmp_path):
+    done = subprocess.run(
+        [PROGRAM, *ONE, "--seeds", "x", "--debug"],
+        cwd=tmp_path,
+        env=os.environ | {"NO_COLOR": "1"},
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
     assert done.returncode == 2
     assert "Traceback" in done.stderr
     assert done.stderr.splitlines()[-1].startswith("planroute: --seeds: ")
@@ -151,36 +171,37 @@ def endpoint():
     server.server_close()
 
 
-def test_a_refused_key_says_so_and_nothing_wins(endpoint, tmp_path):
+def test_a_refused_key_says_so_and_nothing_wins(endpoint, run):
     model = f"{endpoint}/401#m"
-    done = run(*ONE, "--model", model, "--communication", "model", "--set", "model_hours=[16]", "--json", cwd=tmp_path)
+    done = run(*ONE, "--model", model, "--communication", "model", "--set", "model_hours=[16]", "--json")
     assert done.returncode == 1
     assert done.stderr.startswith("planroute: 2 of 2 episodes failed: ")
     assert "401" in done.stderr
     assert json.loads(done.stdout)["oracle"] == {"7": []}
 
 
-def test_an_endpoint_that_is_down_breaks_off_and_finished_cells_are_kept(tmp_path):
+def test_an_endpoint_that_is_down_breaks_off_and_finished_cells_are_kept(run, monkeypatch):
+    monkeypatch.setitem(LiveModel.__init__.__kwdefaults__, "backoff_s", 0.001)
     model = "http://127.0.0.1:9/v1#m"
     arguments = (*ONE, "--model", model, "--declarer", "natural", "--out", "kept")
-    done = run(*arguments, cwd=tmp_path)
+    done = run(*arguments)
     assert done.returncode == 1
     assert done.stderr.startswith("planroute: 1 of 2 episodes broken off by the infrastructure: ")
-    again = run(*arguments, cwd=tmp_path)
+    again = run(*arguments)
     assert "2 episodes, 1 of them from an earlier run" in again.stdout
 
 
-def test_a_models_words_do_not_steer_the_terminal(tmp_path):
+def test_a_models_words_do_not_steer_the_terminal(run):
     reply = json.dumps({"mode": "PREDEFINED", "rationale": "a\x1b]0;owned\x07b\u202ec"})
-    done = run("declare", "grid", "--reply", "-", cwd=tmp_path, stdin=reply)
+    done = run("declare", "grid", "--reply", "-", stdin=reply)
     assert not {"\x1b", "\x07", "\u202e"} & set(done.stdout)
     assert "owned" in done.stdout
 
 
-def test_an_out_folder_of_another_run_is_left_alone(tmp_path):
-    assert run(*ONE, "--out", "mine", cwd=tmp_path).returncode == 0
+def test_an_out_folder_of_another_run_is_left_alone(tmp_path, run):
+    assert run(*ONE, "--out", "mine").returncode == 0
     before = {path: path.read_bytes() for path in (tmp_path / "mine").rglob("*") if path.is_file()}
-    done = run(*ONE, "--seeds", "8", "--out", "mine", cwd=tmp_path)
+    done = run(*ONE, "--seeds", "8", "--out", "mine")
     assert done.returncode == 2
     assert done.stderr.startswith("planroute: mine already holds another run — ")
     assert before == {path: path.read_bytes() for path in (tmp_path / "mine").rglob("*") if path.is_file()}
