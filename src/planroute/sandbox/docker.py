@@ -3,6 +3,7 @@
 import os
 import shutil
 import subprocess
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import cache
 from typing import Final
@@ -32,7 +33,7 @@ class Docker:
             raise DomainError("no container: no image is named")
         memory = str(bounds.memory)
         started = _docker(
-            "run", "--detach", "--rm", "--init", "--network", "none", "--cap-drop", "ALL",
+            "run", "--detach", "--rm", "--init", "--hostname", "jail", "--network", "none", "--cap-drop", "ALL",
             "--security-opt", "no-new-privileges", "--memory", memory, "--memory-swap", memory,
             "--pids-limit", str(bounds.processes), "--ulimit", "core=0", "--ulimit", f"fsize={bounds.space}",
             "--workdir", WORK, "--entrypoint", "sleep", room.image, "infinity",
@@ -60,6 +61,11 @@ class DockerBox:
         self.room = room
         self.bounds = bounds
         self._open = True
+
+    @property
+    def drawn(self) -> Mapping[str, str]:
+        """Nothing: it is called like any other one inside."""
+        return {}
 
     def run(self, script: str, *, input: bytes = b"", seconds: float | None = None, output: int | None = None) -> Ran:
         """See ``planroute.sandbox.Box``. What a bound ends takes every other process of the container with it."""

@@ -11,7 +11,7 @@ import shutil
 import subprocess
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import cache
@@ -92,6 +92,11 @@ class JailBox:
         for name, text in lines.items():
             (self.folder / "etc" / name).write_text(text)
             (self.folder / "etc" / name).chmod(0o644)
+
+    @property
+    def drawn(self) -> Mapping[str, str]:
+        """The number of its user, and the name of its folder on this machine."""
+        return {str(self.user): "1000", self.folder.name: "planroute-jail"}
 
     def run(self, script: str, *, input: bytes = b"", seconds: float | None = None, output: int | None = None) -> Ran:
         """See ``planroute.sandbox.Box``."""

@@ -80,6 +80,10 @@ class Ran:
 class Box(Protocol):
     """One private place. Two boxes share nothing."""
 
+    @property
+    def drawn(self) -> Mapping[str, str]:
+        """What was drawn at random for this box and may show in its output, each with what others can be shown."""
+
     def run(self, script: str, *, input: bytes = b"", seconds: float | None = None, output: int | None = None) -> Ran:
         """Run ``script`` with bash in the work folder, in a shell and an environment of its own.
 

@@ -1,8 +1,11 @@
 """Working on an issue: what an agent sees of its commands, views and edits, and what becomes its patch."""
 
+import time
+
 import pytest
 
-from planroute.domains.swebench.environment import HEAD, TAIL, Workplace, cut
+from planroute.domains.swebench.environment import Workplace
+from planroute.domains.swebench.showing import HEAD, TAIL, steady
 from planroute.domains.swebench.workshop import CONDA, Patch
 from planroute.domains.text.environment import Environment, Measured, Referee, Slow
 from planroute.errors import DomainError
@@ -117,11 +120,67 @@ def test_an_edit_where_nothing_can_be_written_says_so(place):
     assert "Read-only file system" in seen(place, edit("/usr/x", [], ["b"]))
 
 
-def test_what_differs_between_equal_runs_is_not_shown():
-    assert cut("=== 3 passed in 12.34s (0:00:12) ===\nRan 3 tests in 0.001s") == (
-        "=== 3 passed in 0.00s ===\nRan 3 tests in 0.00s"
-    )
-    assert cut("<object at 0x7f0123456789> \x1b[31mred\x1b[0m") == "<object at 0x0> red"
+@pytest.mark.parametrize(
+    ("printed", "shown"),
+    [
+        ("==== 3 passed in 12.34s (0:00:12) ====", "=== 3 passed in 0.00s ==="),
+        ("========================= 3 passed in 2.34 seconds =========================", "=== 3 passed in 0.00s ==="),
+        ("3 passed in 0.04s", "3 passed in 0.00s"),
+        ("Ran 3 tests in 0.001s", "Ran 3 tests in 0.00s"),
+        ("0.34s call     tests/test_a.py::test_b", "0.00s call     tests/test_a.py::test_b"),
+        ("real\t0m1.234s\nuser\t0m0.100s", "real\t0m0.000s\nuser\t0m0.000s"),
+        ("<object at 0x7f0123456789> \x1b[31mred\x1b[0m", "<object at 0x0> red"),
+        ("see /tmp/tmpab_0z9xy/f and /tmp/tmp.kept", "see /tmp/tmp00000000/f and /tmp/tmp.kept"),
+        ("random seed:        4128937", "random seed:        0"),
+        (
+            "-rw-r--r-- 1 agent agent   57 Dec  2 09:10 README.md",
+            "-rw-r--r-- 1 agent agent   57 Jan  1  2024 README.md",
+        ),
+        ("drwxr-xr-x  11 root  root 300 Dec 12 19:10 ..", "drwxr-xr-x  11 root  root 300 Jan  1  2024 .."),
+        ("Modify: 2026-12-02 09:10:11.676730242 +0000", "Modify: 2024-01-01 00:00:00.000000000 +0000"),
+        ("uid=2012345678(agent)", "uid=1000(agent)"),
+    ],
+)
+def test_what_differs_between_equal_runs_is_not_shown(printed, shown):
+    assert steady(printed, {"2012345678": "1000"}) == shown
+
+
+@pytest.mark.parametrize(
+    "printed",
+    ["mask = 0xffffffff", "released on 2023-04-25 10:00:00", "wait in 5 steps", "- Dec  2 09:10 a note", "in 3 spaces"],
+)
+def test_what_is_the_same_in_equal_runs_is_shown_as_it_is(printed):
+    assert steady(printed, {"2012345678": "1000"}) == printed
+
+
+def test_a_file_is_viewed_letter_by_letter(place):
+    """Else an edit of what was seen would not find it."""
+    place.step("printf 'ended in 0.5s at 0x7f0123456789\\n' > notes")
+    assert seen(place, "view notes") == "1\tended in 0.5s at 0x7f0123456789"
+    shown = seen(place, edit("notes", ["ended"], ["over"]))
+    assert shown.splitlines()[1] == "1\tover in 0.5s at 0x7f0123456789"
+
+
+NOISY = (
+    "ls -la . slugs; id; ls -ln; echo $$",
+    "echo more >> README.md; ls -l; stat -c '%n %y %u' README.md; python -m pytest -rA --durations=2",
+    "time python -c 'import tempfile; print(tempfile.mkdtemp(), object())'; hostname; pwd",
+    "git commit -qam mine; git log; git stash list; mount | grep testbed | grep -o 'planroute-jail[^/]*'",
+)
+
+
+def test_equal_courses_show_equal_texts():
+    """Times, names for the moment, the user's number, addresses, commits: whatever an agent's usual commands print."""
+    seen_by = []
+    for _ in range(2):
+        work = Workplace(workshop("slugs"))
+        seen_by.append([work.reset(), *(work.step(action).observation for action in NOISY)])
+        work.close()
+        time.sleep(1)
+    assert seen_by[0] == seen_by[1]
+    whole = "\n".join(seen_by[0])
+    for shown in ("uid=1000(agent)", "0m0.000s", "Date:   Mon Jan 1 00:00:00 2024 +0000", "Jan  1  2024 README.md"):
+        assert shown in whole
 
 
 def test_a_long_observation_is_cut_in_the_middle(place):
@@ -176,6 +235,11 @@ def test_a_patch_holds_new_files_modes_and_bytes_and_nothing_that_tests_leave_be
         "git config core.fsmonitor 'touch /tmp/ran'; git config diff.external 'echo fake'; git config core.pager false",
         "printf '[diff]\\n\\texternal = echo fake\\n' > ~/.gitconfig; echo '*.py diff=x' >> .git/info/attributes",
         "echo '* -diff' > /tmp/a; rm -rf .git; printf 'gitdir: /tmp/elsewhere\\n' > .git",
+        "mkdir .git/hooks; printf '#!/bin/sh\\ntouch /tmp/ran' > .git/hooks/post-index-change; chmod +x .git/hooks/*",
+        "git config filter.x.clean 'touch /tmp/ran'; git config diff.x.textconv 'touch /tmp/ran; echo fake';"
+        "echo '*.py filter=x diff=x' >> .git/info/attributes; cp .git/config ~/.gitconfig",
+        "mkdir -p ~/.config/git; cp .git/config ~/.config/git; echo '*.py -text binary' > ~/.config/git/attributes;"
+        "git config filter.x.clean 'touch /tmp/ran'; export GIT_DIR=/tmp GIT_EXTERNAL_DIFF=/tmp/x; true",
         "mkdir ~/bin; printf '#!/bin/sh\\necho fake\\n' > ~/bin/git; chmod +x ~/bin/git; echo 'PATH=~/bin' > ~/.bashrc",
     ],
 )
@@ -188,7 +252,39 @@ def test_a_patch_does_not_depend_on_what_was_done_to_git(place, ruin):
     assert seen(place, "ls /tmp/ran").endswith("[exit status 2]")
 
 
-@pytest.mark.parametrize("ruin", ["chmod 000 slugs/core.py", "mkdir -p d; cd d; chmod 000 ."])
+def test_no_list_of_ignored_files_in_the_home_folder_hides_a_part_of_the_patch(place):
+    place.step(
+        "mkdir -p ~/.config/git; echo '*' > ~/.config/git/ignore; git config core.excludesFile ~/.config/git/ignore"
+    )
+    place.step("touch new; mkdir folder; echo x > folder/new")
+    text = place.patch().text
+    assert "diff --git a/new b/new" in text
+    assert "diff --git a/folder/new b/folder/new" in text
+
+
+def test_attributes_in_the_work_folder_are_a_part_of_the_patch_and_run_nothing():
+    """They name a filter; what that would be stands in the settings of a git folder that no agent has touched."""
+    work = Workplace(workshop("slugs"))
+    work.reset()
+    work.step("sed -i 's/number = 1/number = 2/; s/A-Za-z]/A-Za-z0-9]/' slugs/core.py")
+    work.step("git config filter.x.clean 'touch /tmp/ran; echo fake'; git config filter.x.smudge 'touch /tmp/ran'")
+    work.step("echo '* filter=x' > .gitattributes; git config core.fsmonitor 'touch /tmp/ran'")
+    text = work.patch().text
+    assert "+* filter=x" in text
+    assert "fake" not in text
+    assert work.step("ls /tmp/ran").observation.endswith("[exit status 2]")
+    work.close()
+    assert work.verdict() is True
+
+
+@pytest.mark.parametrize(
+    "ruin",
+    [
+        "chmod 000 slugs/core.py",
+        "mkdir -p d; cd d; chmod 000 .",
+        "echo '* working-tree-encoding=UTF-16' > .gitattributes; echo >> slugs/core.py",
+    ],
+)
 def test_files_that_cannot_be_read_make_no_patch_and_no_crash(ruin):
     work = Workplace(workshop("slugs"))
     work.reset()
@@ -226,6 +322,7 @@ def test_the_environment_of_an_image_is_entered_before_every_command():
 
     class Noting:
         asked = []  # noqa: RUF012
+        drawn = {}  # noqa: RUF012
 
         def run(self, script, **given):
             self.asked.append(script)

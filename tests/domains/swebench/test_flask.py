@@ -1,7 +1,12 @@
-"""The real record of flask, on flask's own source distribution, in an environment of its own. Needs a network."""
+"""The real record of flask, on flask's own source distribution, in an environment of its own.
+
+It needs a network for its packages. ``PLANROUTE_FLASK`` names flask's sources of version 2.3.0, a folder or an archive
+of them, where they are not to be fetched.
+"""
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 import tarfile
@@ -22,29 +27,49 @@ pytest.importorskip("swebench", reason="needs the swebench extra")
 pytestmark = [needs_jail, pytest.mark.slow]
 
 NEEDS = ("blinker", "click", "itsdangerous", "jinja2", "markupsafe<2.2", "werkzeug==2.3.0", "pytest==7.2.2")
+HINT = 'In `src/flask/blueprints.py`, `if "." in name:` should be `if not name or "." in name:`.'
+"""The scripted solver knows an edit where an issue names it in so many words, which the real one does not."""
+
+
+def pip(python, *arguments):
+    """Run pip; skip the test where what it is asked for cannot be had."""
+    command = [str(python), "-m", "pip", "--disable-pip-version-check", *arguments]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        pytest.skip(f"packages cannot be fetched: {done.stderr.strip().splitlines()[-1:]}")
+
+
+def sources(folder):
+    """Flask 2.3.0 as its authors distribute it."""
+    given = Path(os.environ.get("PLANROUTE_FLASK", ""))
+    if given.name and given.is_dir():
+        return Path(shutil.copytree(given, folder / "given", symlinks=True))
+    if not given.name:
+        pip(sys.executable, "download", "-q", "--no-deps", "--no-binary", ":all:", "flask==2.3.0", "-d", str(folder))
+        given = next(folder.glob("*.tar.gz"))
+    with tarfile.open(given) as tar:
+        tar.extractall(folder, filter="data")
+    return next(path for path in folder.glob("*lask-2.3.0") if path.is_dir())
 
 
 @pytest.fixture(scope="module")
-def repos(data_dir, tmp_path_factory):
+def tasks(data_dir):
+    return data_dir / "swebench" / "verified_flask_5014.jsonl"
+
+
+@pytest.fixture(scope="module")
+def repos(tasks, tmp_path_factory):
     """A folder as docs/swebench.md has it made: 2.3.0, in which the issue is resolved, with its patches taken back."""
     folder = tmp_path_factory.mktemp("repos")
-    given = os.environ.get("PLANROUTE_FLASK")
-    if given:
-        (folder / "pallets__flask").symlink_to(given)
-    else:
-        command = [sys.executable, "-m", "pip", "download", "-q", "--no-deps", "--no-binary", ":all:", "flask==2.3.0"]
-        subprocess.run([*command, "-d", str(folder)], check=True)
-        with tarfile.open(next(folder.glob("*.tar.gz"))) as tar:
-            tar.extractall(folder, filter="data")
-        next(folder.glob("*lask-2.3.0")).rename(folder / "pallets__flask-5014")
-        (record,) = read_records(data_dir / "swebench" / "verified_flask_5014.jsonl")
-        subprocess.run(
-            ["git", "apply", "-R", "-"], input=record.patch + record.test_patch, text=True, check=True,
-            cwd=folder / "pallets__flask-5014",
-        )  # fmt: skip
+    checkout = folder / "pallets__flask-5014"
+    sources(folder).rename(checkout)
+    (record,) = read_records(tasks)
+    subprocess.run(
+        ["git", "apply", "-R", "-"], input=record.patch + record.test_patch, text=True, check=True, cwd=checkout
+    )
     env = folder / "envs" / "pallets__flask-2.3"
     subprocess.run([sys.executable, "-m", "venv", str(env)], check=True)
-    subprocess.run([str(env / "bin" / "python"), "-m", "pip", "install", "-q", *NEEDS], check=True)
+    pip(env / "bin" / "python", "install", "-q", *NEEDS)
     for path in (env, *env.parents):
         if path.is_relative_to(folder):
             path.chmod(0o755)
@@ -52,8 +77,7 @@ def repos(data_dir, tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def shop(data_dir, repos):
-    tasks = data_dir / "swebench" / "verified_flask_5014.jsonl"
+def shop(tasks, repos):
     of = opened(RubricJudge("trajectory"), Limits(), Sampling(), tasks=tasks, repos=repos, sandbox="jail")
     return of.workshops[0]
 
@@ -67,30 +91,34 @@ def test_no_patch_is_unresolved_and_the_own_one_resolved(shop):
 
 
 def test_a_patch_that_breaks_what_passed_is_unresolved(shop):
-    grade = shop.grade(Patch(shop.record.patch.replace("if not name:", "if name != '':")))
-    assert not grade.resolved
+    """It raises for every name: the test that must pass does, and those that must keep passing do not."""
+    grade = shop.grade(Patch(shop.record.patch.replace("if not name:", "if name != 'x':")))
+    assert (grade.resolved, grade.fail_to_pass) == (False, 1.0)
     assert grade.pass_to_pass < 1
 
 
-def test_conditions_run_on_it(data_dir, repos, tmp_path):
+def compared(tasks, repos, folder):
     program = str(Path(sys.executable).parent / "planroute")
-    tasks = data_dir / "swebench" / "verified_flask_5014.jsonl"
-    arguments = [
-        "--tasks",
-        str(tasks),
-        "--repos",
-        str(repos),
-        "--seeds",
-        "7",
-        "--no-cache",
-        "--candidates",
-        "2",
-        "--json",
-    ]
+    arguments = ["--tasks", str(tasks), "--repos", str(repos), "--seeds", "7", "--no-cache", "--candidates", "2"]
     done = subprocess.run(
-        [program, "compare", "swebench", "--model", "scripted/slip=0", *arguments],
-        capture_output=True, text=True, check=False, cwd=tmp_path,
+        [program, "compare", "swebench", "--model", "scripted/slip=0", *arguments, "--json"],
+        capture_output=True, text=True, check=False, cwd=folder,
     )  # fmt: skip
+    assert done.returncode == 0, done.stderr
     conditions = json.loads(done.stdout)["conditions"]
     assert len(conditions) == 7
-    assert all(row["pass_to_pass"] == 1.0 and row["infrastructure"] == 0 for row in conditions.values())
+    assert {row["infrastructure"] for row in conditions.values()} == {0}
+    return conditions
+
+
+def test_no_condition_resolves_what_names_no_edit(tasks, repos, tmp_path):
+    for row in compared(tasks, repos, tmp_path).values():
+        assert (row["success_rate"], row["psr"], row["pass_to_pass"], row["patched"]) == (0.0, 0.0, 1.0, 0.0)
+
+
+def test_every_condition_resolves_it_where_it_names_the_edit(tasks, repos, tmp_path):
+    fields = json.loads(tasks.read_text())
+    fields["problem_statement"] += f"\n\n{HINT}\n"
+    (tmp_path / "hinted.jsonl").write_text(json.dumps(fields))
+    for row in compared(tmp_path / "hinted.jsonl", repos, tmp_path).values():
+        assert (row["success_rate"], row["psr"], row["pass_to_pass"], row["patched"]) == (1.0, 1.0, 1.0, 1.0)

@@ -11,8 +11,9 @@ import pytest
 
 from planroute.declarers import Fixed, Natural
 from planroute.domains.swebench.domain import SwebenchDomain
-from planroute.domains.swebench.environment import HEAD, TAIL
-from planroute.domains.swebench.workshop import Workshop
+from planroute.domains.swebench.grading import read_log
+from planroute.domains.swebench.showing import HEAD, TAIL
+from planroute.domains.swebench.workshop import Patch, Workshop, evaluation
 from planroute.domains.text import Limits
 from planroute.episode import Conditions, run_episode
 from planroute.evaluation.judges import RubricJudge
@@ -237,5 +238,134 @@ def test_what_an_agent_writes_is_no_action_where_it_cannot_be_one(hostile):
 
 
 def test_after_all_that_a_sound_patch_is_still_recognised(hostile):
-    fix = 'sed -i \'s/if half == "pm":/if half == "pm" and hour != 12:/\' clocks.py'
-    assert played(hostile, fix).row.success is True
+    assert played(hostile, FIX).row.success is True
+
+
+# What a patch can do to the tests
+
+
+FIX = 'sed -i \'s/if half == "pm":/if half == "pm" and hour != 12:/\' clocks.py'
+
+
+def graded(name, *commands, **changes):
+    """What the tests say after ``commands`` in a box of ``name``; the last one fixes it, where it is ``fix``."""
+    known = workshop(name)
+    bounds = Bounds(seconds=20, memory=300 << 20, processes=40, space=20 << 20, files=500)
+    shop = Workshop(
+        known.record, known.sandbox, bounds, source=known.source, equipment=known.equipment,
+        **{"test_seconds": 30, **changes},
+    )  # fmt: skip
+    box, checkout = shop.open()
+    for command in commands:
+        if command == "fix":
+            box.run("git apply -", input=known.record.patch.encode())
+        else:
+            shop.run(box, command)
+    patch = shop.changes(box, checkout)
+    box.close()
+    return shop.grade(patch)
+
+
+@pytest.mark.parametrize(
+    ("code", "note"),
+    [
+        ("import os\nwhile True:\n    os.write(1, b'x' * 60000)\n", "the tests were ended by a bound: output"),
+        ("import time\nwhile True:\n    time.sleep(1)\n", "the tests were ended by a bound: seconds"),
+        ("import os, time\nwhile True:\n    os.fork()\n", ""),
+        ("f = open('big', 'wb')\nwhile True:\n    f.write(bytes(1 << 20))\n", ""),
+        ("x = [bytearray(1 << 20) for _ in range(900)]\n", "no test was found"),
+        ("import urllib.request\nurllib.request.urlopen('http://1.1.1.1', timeout=1)\n", "no test was found"),
+        (f"open({str(Path(__file__).with_name('evil'))!r}, 'w')\n", "no test was found"),
+    ],
+    ids=["output", "time", "forks", "space", "memory", "network", "writing elsewhere"],
+)
+def test_tests_that_a_patch_makes_hostile_end_at_a_bound_and_resolve_nothing(monkeypatch, code, note):
+    monkeypatch.setattr("planroute.domains.swebench.workshop.LARGEST_LOG", 1 << 20)
+    grade = graded("clocks", f"cat > clocks.py <<'EOF'\n{code}EOF", test_seconds=3)
+    assert not grade.resolved
+    assert grade.note.startswith(note)
+    assert not Path(__file__).with_name("evil").exists()
+
+
+@pytest.mark.parametrize(
+    "ruin",
+    [
+        "cp -r tests /tmp/t; rm -r tests; ln -s /tmp/t tests",
+        "rm -r tests; ln -s /etc tests",
+        "rm -r tests; ln -s slugs tests; printf 'def test_digits_are_kept(): pass\\n' > slugs/test_slugs.py",
+        "rm -r tests; echo no folder > tests",
+    ],
+)
+def test_the_folder_of_the_tests_is_made_again_where_a_link_took_its_place(ruin):
+    assert graded("slugs", ruin, "fix").resolved
+    if "def test" in ruin:
+        assert not graded("slugs", ruin).resolved
+
+
+def test_tests_that_are_new_are_not_written_through_a_link():
+    """Where the tests' patch makes a file in a folder that is a link now, it does not apply, and nothing is tested."""
+    known = workshop("slugs").record
+    new = known.test_patch.replace("test_slugs.py", "test_more.py")
+    lines = [line[1:] for line in new.splitlines() if line.startswith("+") and not line.startswith("+++")]
+    made = (
+        "diff --git a/tests/test_more.py b/tests/test_more.py\nnew file mode 100644\n--- /dev/null\n"
+        f"+++ b/tests/test_more.py\n@@ -0,0 +1,{len(lines)} @@\n" + "".join(f"+{line}\n" for line in lines)
+    )
+    script = evaluation(replace(known, repo="planroute/ledgers", eval_script="", test_patch=made), known.base_commit)
+    shop = workshop("slugs")
+    box, _ = shop.open()
+    shop.run(box, "rm -r tests; mkdir /tmp/elsewhere; ln -s /tmp/elsewhere tests")
+    ran = shop.run(box, "cat > /tmp/eval.sh; bash /tmp/eval.sh", input=script.encode())
+    left = shop.run(box, "ls -A /tmp/elsewhere")
+    box.close()
+    assert "beyond a symbolic link" in ran.text
+    assert left.text == ""
+    assert not read_log(known, "x", ran.text).resolved
+
+
+RESULTS = """\
+import pytest
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item, call):
+    report = yield
+    report.outcome, report.longrepr = "passed", None
+    return report
+"""
+FAKES = {
+    "conftest.py": f"cat > conftest.py <<'EOF'\n{RESULTS}EOF",
+    "a plugin by pytest.ini": f"cat > fakes.py <<'EOF'\n{RESULTS}EOF\n"
+    "printf '[pytest]\\naddopts = -p fakes\\n' > pytest.ini",
+    "sitecustomize": "cat > sitecustomize.py <<'EOF'\nimport slugs\nimport slugs.core\n"
+    "slugs.slugify = slugs.core.slugify = lambda text: 'version-2-of-3' if '2' in text else 'x'\nEOF",
+}
+
+
+@pytest.mark.parametrize("fake", FAKES)
+def test_a_fake_in_the_process_of_the_tests_cannot_be_told_but_stays_in_the_box_and_in_the_patch(fake):
+    """As with the benchmark itself: the tests run with the patch's own settings of pytest. docs/swebench.md says so."""
+    known = workshop("slugs")
+    shop = Workshop(known.record, known.sandbox, known.bounds, test_seconds=30, source=known.source,
+                    equipment=known.equipment)  # fmt: skip
+    box, checkout = shop.open()
+    shop.run(box, FAKES[fake])
+    patch = shop.changes(box, checkout)
+    box.close()
+    assert "new file mode 100644" in patch.text
+    grade = shop.grade(patch)
+    assert grade.fail_to_pass > 0
+    assert shop.grade(Patch("")).fail_to_pass == 0.0  # and nothing of it is there for the next one
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        "printf '[pytest]\\naddopts = --collect-only\\n' > pytest.ini",
+        "printf '[pytest]\\naddopts = --no-such-option\\n' > pytest.ini",
+        "printf 'raise SystemExit(0)\\n' > conftest.py",
+        "cat > sitecustomize.py <<'EOF'\nimport os\nprint('PASSED tests/test_slugs.py::test_digits_are_kept')\n"
+        "os._exit(7)\nEOF",
+    ],
+)
+def test_settings_that_keep_the_tests_from_running_resolve_nothing(settings):
+    grade = graded("slugs", "fix", settings)
+    assert (grade.resolved, grade.fail_to_pass) == (False, 0.0)

@@ -9,13 +9,14 @@ from typing import Any, Final
 
 from planroute.calls import Sampling
 from planroute.domains.swebench.actions import BETWEEN, NEW, OLD, match_action
-from planroute.domains.swebench.environment import HEAD, TAIL, Workplace
+from planroute.domains.swebench.environment import Workplace
 from planroute.domains.swebench.equipment import Equipment, find_equipment, own_equipment
 from planroute.domains.swebench.grading import need_swebench
 from planroute.domains.swebench.oracle import doubt
 from planroute.domains.swebench.own import own_records, own_repository
 from planroute.domains.swebench.reading import read_records
 from planroute.domains.swebench.records import Record
+from planroute.domains.swebench.showing import HEAD, TAIL
 from planroute.domains.swebench.sources import Source, find_source
 from planroute.domains.swebench.workshop import Workshop
 from planroute.domains.text.acting import in_words

@@ -4,21 +4,19 @@ Whatever differs from the base commit when the course is over is the patch, subm
 that, or after, what the tests say of it.
 """
 
-import re
 import shlex
 from collections.abc import Mapping
 from typing import Final
 
 from planroute.domains.swebench.actions import Command, Edit, Submit, Unreadable, View, read_action
 from planroute.domains.swebench.grading import Grade
+from planroute.domains.swebench.showing import cut, steady
 from planroute.domains.swebench.sources import Checkout
 from planroute.domains.swebench.workshop import Patch, Workshop
 from planroute.domains.text.environment import Turn
 from planroute.errors import DomainError
 from planroute.sandbox import WORK, Box, Ended, Ran
 
-HEAD, TAIL = 4000, 2000
-"""Characters of a long observation that are shown, of its beginning and its end."""
 LARGEST_FILE: Final = 1_000_000
 FILE_S: Final = 20.0
 NOT_FOUND: Final = (126, 127)
@@ -30,13 +28,6 @@ BOUNDS: Final[Mapping[Ended, str]] = {
     Ended.MEMORY: "it used too much memory",
     Ended.SPACE: "the files take too much space: remove some",
 }
-
-_CHANGING: Final = (
-    (re.compile(r"\bin \d+(?:\.\d+)?s(?: \(\d+:\d\d:\d\d\))?"), "in 0.00s"),
-    (re.compile(r"\b0x[0-9a-f]{6,16}\b"), "0x0"),
-    (re.compile(r"\x1b\[[0-9;?]*[A-Za-z]"), ""),
-)
-"""What differs between equal runs, and colours."""
 
 
 class Workplace:
@@ -83,7 +74,7 @@ class Workplace:
                 return self._edit(box, what)
             case Command(script):
                 ran = self.workshop.run(box, script)
-                shown = cut(ran.text.rstrip("\n"))
+                shown = cut(steady(ran.text.rstrip("\n"), box.drawn))
                 return Turn(_ending(shown, ran, self._seconds), False, False, executed=ran.code not in NOT_FOUND)
 
     def close(self) -> None:
@@ -182,16 +173,6 @@ class Workplace:
         if ran.ended is not Ended.EXITED or ran.code != 0:
             return Turn(_ending(cut(ran.text.rstrip("\n")), ran, FILE_S), False, False)
         return Turn(told, False, False)
-
-
-def cut(text: str) -> str:
-    """``text`` without what differs between equal runs, and without its middle where it is long."""
-    for pattern, instead in _CHANGING:
-        text = pattern.sub(instead, text)
-    if len(text) <= HEAD + TAIL:
-        return text
-    left = len(text) - HEAD - TAIL
-    return f"{text[:HEAD]}\n[... {left} characters are left out here ...]\n{text[-TAIL:]}"
 
 
 def _ending(shown: str, ran: Ran, seconds: float) -> str:

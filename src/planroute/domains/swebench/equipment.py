@@ -7,6 +7,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Final
 
+from planroute.domains.swebench.git import IDENTITY
 from planroute.domains.swebench.records import Record
 from planroute.errors import InputError
 from planroute.sandbox import WORK
@@ -17,6 +18,7 @@ VARIABLES: Final = {
     "TERM": "dumb",
     "PAGER": "cat",
     "GIT_PAGER": "cat",
+    **IDENTITY,
     "PYTHONHASHSEED": "0",
     "PYTHONDONTWRITEBYTECODE": "1",
     "PYTHONPATH": f"{WORK}/src:{WORK}",

@@ -7,11 +7,7 @@ from typing import Final
 
 from planroute.errors import DomainError, InputError
 
-ALONE: Final = {
-    "GIT_CONFIG_NOSYSTEM": "1",
-    "GIT_CONFIG_GLOBAL": os.devnull,
-    "GIT_TERMINAL_PROMPT": "0",
-    "GIT_DEFAULT_HASH": "sha1",
+IDENTITY: Final = {
     "GIT_AUTHOR_NAME": "planroute",
     "GIT_AUTHOR_EMAIL": "planroute@localhost",
     "GIT_AUTHOR_DATE": "2024-01-01T00:00:00Z",
@@ -19,7 +15,15 @@ ALONE: Final = {
     "GIT_COMMITTER_EMAIL": "planroute@localhost",
     "GIT_COMMITTER_DATE": "2024-01-01T00:00:00Z",
 }
-"""Nobody's settings, and a date and a name that make equal commits of equal files."""
+"""A date and a name that make equal commits of equal files; an agent's commands have them too."""
+ALONE: Final = {
+    "GIT_CONFIG_NOSYSTEM": "1",
+    "GIT_CONFIG_GLOBAL": os.devnull,
+    "GIT_TERMINAL_PROMPT": "0",
+    "GIT_DEFAULT_HASH": "sha1",
+    **IDENTITY,
+}
+"""Nobody's settings, and that identity."""
 
 
 def git(folder: Path, *arguments: str, input: bytes | None = None) -> str:

@@ -10,6 +10,7 @@ from threading import Lock
 from typing import Final
 
 from planroute.domains.swebench.equipment import Equipment
+from planroute.domains.swebench.git import IDENTITY
 from planroute.domains.swebench.grading import Grade, nothing_passed, read_log
 from planroute.domains.swebench.records import END, START, Record
 from planroute.domains.swebench.repositories import NO_TESTS, REPOSITORIES
@@ -33,11 +34,15 @@ FORGET: Final = (
 """Makes a repository of one commit: an image may hold the later history, and with it the answer."""
 COMPARE: Final = (
     "d=$(mktemp -d) && tar -xf - -C $d && export GIT_DIR=$d/.git GIT_WORK_TREE=$PWD && "
-    "export GIT_CONFIG_NOSYSTEM=1 GIT_CONFIG_GLOBAL=/dev/null && git add -A >/dev/null 2>&1 && "
+    "export GIT_CONFIG_NOSYSTEM=1 GIT_CONFIG_GLOBAL=/dev/null GIT_ATTR_NOSYSTEM=1 HOME=$d XDG_CONFIG_HOME=$d && "
+    "git add -A >/dev/null 2>&1 && "
     "git diff --cached --binary --no-color --no-ext-diff --no-textconv --no-renames {commit} 2>/dev/null; "
     "status=$?; rm -rf $d; exit $status"
 )
-"""Writes the patch between the base commit and the work folder, by a git folder that no agent has touched."""
+"""Writes the patch between the base commit and the work folder, by a git folder that no agent has touched.
+
+The home folder holds an agent's own settings, list of ignored files and attributes: git is shown another one.
+"""
 
 _EXIT: Final = ">>>>> Test Exit Code"
 _RESET: Final = ">>>>> Reset Failed"
@@ -158,7 +163,7 @@ class Workshop:
     def _test(self, patch: Patch) -> Grade:
         box = self.sandbox.open(self.room, self.bounds)
         try:
-            commit = self.record.base_commit if self.source is None else self._fill(box).commit
+            commit = self.record.base_commit if self.source is None else self._fill(box).commit  # images keep theirs
             if patch.text:
                 text = patch.text.encode("utf-8", "surrogateescape")
                 applied = _step(box, "git apply --whitespace=nowarn -", text)
@@ -181,10 +186,11 @@ def _step(box: Box, script: str, input: bytes = b"", output: int | None = None) 
 def evaluation(record: Record, commit: str, prelude: str = "") -> str:
     """The script that adds the tests of ``record`` and runs them, in swebench's own form.
 
-    The record's own where it has one. Test files are put back to what they were at ``commit`` before.
+    The record's own where it has one. Test files are put back to what they were at ``commit`` before: the base commit,
+    or what stands for it where the files are those of a plain folder.
     """
     if record.eval_script:
-        return _noting_exit(record.eval_script)
+        return _noting_exit(record.eval_script.replace(record.base_commit, commit))
     testing = REPOSITORIES[record.repo]
     files = [shlex.quote(file) for file in record.test_files]
     mark = f"EOF_{hashlib.sha256(record.test_patch.encode()).hexdigest()[:16]}"
@@ -217,7 +223,10 @@ def _noting_exit(script: str) -> str:
 
 def _room(record: Record, equipment: Equipment | None, hidden: tuple[Path, ...]) -> Room:
     if equipment is None:
-        return Room(image=record.container, variables={"PAGER": "cat", "GIT_PAGER": "cat", "PYTHONHASHSEED": "0"})
+        return Room(
+            image=record.container,
+            variables={"PAGER": "cat", "GIT_PAGER": "cat", "PYTHONHASHSEED": "0", **IDENTITY},
+        )
     return Room(
         shown=equipment.shown,
         hidden=hidden,
