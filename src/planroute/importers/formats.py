@@ -13,6 +13,7 @@ from planroute.importers.inspect_logs import inspect_json, inspect_zip
 from planroute.importers.own import own_cell, own_trace
 from planroute.importers.swe import mini_swe_agent, swe_agent, verdict_of
 from planroute.importers.trajectory import Trajectory
+from planroute.importers.who_when import is_conversation, who_when
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +44,7 @@ JSON_FORMATS = (
     Format("cell", _has("row", "trace"), own_cell),
     Format("mini-swe-agent", lambda d: _messages(d) or _has("messages", "info")(d), mini_swe_agent),
     Format("inspect", _has("eval", "version", "status"), inspect_json),
+    Format("who-when", is_conversation, who_when),
     Format("swe-agent", lambda d: _has("trajectory")(d) or _has("history")(d), swe_agent),
     Format("adapt", _games, adapt),
 )
