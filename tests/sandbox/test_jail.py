@@ -144,7 +144,7 @@ def test_a_fork_bomb_ends_at_its_own_bound(small):
         "bomb() { [ $1 -eq 0 ] && return; for i in $(seq 40); do (bomb $(($1 - 1)); sleep 30) & done; wait; }; bomb 2"
     )
     before = _processes()
-    ran = small.run(bomb, seconds=6.0)
+    ran = small.run(bomb, seconds=4.0)
     assert ran.ended is Ended.SECONDS
     assert "Resource temporarily unavailable" in ran.text
     assert _processes() - before < 20

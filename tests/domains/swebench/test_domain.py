@@ -85,6 +85,15 @@ def test_without_slips_every_condition_resolves_every_own_issue(monkeypatch, con
         assert row.metrics["plan_order_faithful"] in (1.0, None)
 
 
+@pytest.mark.slow
+def test_with_slips_every_episode_ends_typed_and_no_box_fails(monkeypatch):
+    of = replayed(monkeypatch)
+    rows = [episode(of, task, each, open_model("scripted/slip=0.2")).row for task in of.tasks() for each in CONDITIONS]
+    assert {row.status for row in rows} == {"finished"}
+    assert all(row.stop in set(Stop) and row.success is not None for row in rows)
+    assert {row.metrics["pass_to_pass"] for row in rows} == {1.0}
+
+
 def test_a_replayed_course_gives_the_same_episode(monkeypatch):
     """What the test above relies on."""
     model, task = open_model("scripted/slip=0.3"), domain().tasks()[0]

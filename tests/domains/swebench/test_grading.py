@@ -8,12 +8,18 @@ from pathlib import Path
 
 import pytest
 
+from planroute.calls import Sampling
 from planroute.domains.swebench import grading
+from planroute.domains.swebench.domain import opened
+from planroute.domains.swebench.environment import Workplace
 from planroute.domains.swebench.grading import need_swebench, read_log
 from planroute.domains.swebench.oracle import doubt
 from planroute.domains.swebench.own import own_records
-from planroute.domains.swebench.workshop import Patch, evaluation
+from planroute.domains.swebench.workshop import CONDA, FORGET, Patch, evaluation
+from planroute.domains.text import Limits
 from planroute.errors import DomainError, InputError
+from planroute.evaluation.judges import RubricJudge
+from planroute.sandbox import Docker, Ended, Ran
 from tests.domains.swebench.shop import workshop
 from tests.sandbox.needs import needs_jail
 
@@ -265,3 +271,70 @@ def test_a_record_whose_patch_does_not_help_is_doubted():
     )  # fmt: skip
     assert "patch does not apply to its files" in doubt(wrong)
     assert "are they those of commit dece225" in doubt(wrong)
+
+
+def test_in_a_plain_folder_s_copy_a_script_of_the_record_s_own_finds_the_commit_that_stands_for_the_base_commit():
+    script = evaluation(SLUGS, "c0ffee")
+    assert "git checkout c0ffee tests/test_slugs.py" in script
+    assert SLUGS.base_commit not in script
+    assert SLUGS.base_commit in SLUGS.eval_script
+
+
+SHELL = ": '>>>>> Start Test Output'\npytest -rA\n: '>>>>> End Test Output'\n"
+
+
+# In a container, by what its client is asked
+
+
+def test_a_record_of_the_newer_schema_is_worked_on_and_tested_in_containers_of_its_own_image(monkeypatch, tmp_path):
+    """No daemon is asked: what the client would be told is noted, and answered as a container would."""
+    commit, asked, ran = "c" * 40, [], []
+    patch = "diff --git a/a.py b/a.py\n--- a/a.py\n+++ b/a.py\n@@ -1 +1 @@\n-a\n+b\n"
+    record = {
+        "instance_id": "some__other-1", "repo": "some/other", "base_commit": "b" * 40, "problem_statement": "It fails.",
+        "patch": patch, "test_patch": "diff --git a/t.py b/t.py\n", "FAIL_TO_PASS": ["t.py::a"], "PASS_TO_PASS": [],
+        "image": "some/image:latest", "log_parser": "parse_log_pytest",
+        "eval_script": f"git checkout {'b' * 40} t.py\n{SHELL}",
+    }  # fmt: skip
+    (tmp_path / "records.json").write_text(json.dumps(record))
+
+    def client(*arguments, seconds=0.0):
+        asked.append(arguments)
+        return {"run": f"container-{len(asked)}", "inspect": "true"}.get(arguments[0], "")
+
+    def run(command, bounds, *, variables, input=b"", **given):
+        place = command.index("bash")
+        ran.append((command[place - 1], command[-1], input))
+        script, code = command[-1], 0
+        if "git init" in script:
+            return Ran(code, f"{commit}\n".encode(), Ended.EXITED)
+        if "git diff --cached" in script:
+            return Ran(code, patch.encode(), Ended.EXITED)
+        return Ran(code, log("PASSED t.py::a").encode() if "eval.sh" in script else b"packed", Ended.EXITED)
+
+    monkeypatch.setattr("planroute.sandbox.docker._docker", client)
+    monkeypatch.setattr("planroute.sandbox.docker.watch", run)
+    monkeypatch.setattr(Docker, "problem", staticmethod(lambda: ""))
+    of = opened(RubricJudge("trajectory"), Limits(), Sampling(), tasks=tmp_path / "records.json")
+    facts = of.facts(of.tasks()[0])
+    assert (facts["sandbox"], facts["files"], facts["equipment"]) == ("docker", *["some/image:latest"] * 2)
+    work = Workplace(of.workshops[0])
+    work.reset()
+    work.step("ls")
+    work.close()
+    assert work.verdict() is True
+    started = [arguments for arguments in asked if arguments[0] == "run"]
+    assert len(started) == 2
+    for arguments in started:
+        assert arguments[-2:] == ("some/image:latest", "infinity")
+        assert arguments[arguments.index("--network") + 1] == "none"
+    agent, tests = dict.fromkeys(name for name, _, _ in ran)
+    work_scripts = [script for name, script, _ in ran if name == agent]
+    assert FORGET in work_scripts[0]
+    assert f"{CONDA}ls" in work_scripts
+    applied, written, tested = [(script, given) for name, script, given in ran if name == tests]
+    assert applied == ("git apply --whitespace=nowarn -", patch.encode())
+    assert written == ("cat > /tmp/eval.sh", evaluation(of.workshops[0].record, "b" * 40).encode())
+    assert f"git checkout {'b' * 40} t.py" in written[1].decode()
+    assert tested[0] == "bash /tmp/eval.sh"
+    assert [arguments[0] for arguments in asked].count("rm") == 2
