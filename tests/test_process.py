@@ -1,7 +1,10 @@
 """Process metrics of planted traces: who settles the order, what counts as carried out, whose actions count."""
 
+from dataclasses import replace
+
 import pytest
 
+from planroute.declaration import forced
 from planroute.modes import MODES, Baseline, Mode
 from planroute.plan import Plan, PlanUnit, Subgoal
 from planroute.process import chosen_plan, own_course, process_metrics
@@ -9,6 +12,7 @@ from planroute.trace import (
     Acted,
     Chosen,
     Collected,
+    Declared,
     Decomposed,
     Dispatched,
     Observed,
@@ -26,7 +30,8 @@ def plan(*texts, name="p"):
     return Plan(tuple(PlanUnit(f"{name}{number}", text) for number, text in enumerate(texts, 1)))
 
 
-MUG = plan("take a mug", "clean the mug", "put the mug on the desk")
+TEXTS = ("take a mug", "clean the mug", "put the mug on the desk")
+MUG = plan(*TEXTS)
 DONE = ("take mug 1 from shelf 1", "clean mug 1 with sinkbasin 1", "move mug 1 to desk 1")
 
 
@@ -119,7 +124,33 @@ def test_alternatives_in_sight_only_have_no_order():
 
 def test_flat_react_has_no_plan():
     found = routed("NONE", *acted(*DONE), executed=Baseline.FLAT_REACT)
+    assert found.pop("setbacks") == 0.0
     assert set(found.values()) == {None}
+
+
+@pytest.mark.parametrize(("done", "kept"), [(DONE, 1.0), (DONE[:1], 0.0), (DONE[::-1], 0.0)])
+def test_of_alternatives_that_nothing_enforces_one_kept_in_order_is_enough(done, kept):
+    sections = [{"title": "", "steps": ["open the safe", "use the lamp"]}, {"title": "", "steps": list(TEXTS)}]
+    declared = replace(forced(Mode.SEARCH), fields={"plan": sections})
+    found = metrics(
+        Declared("natural", declared), Dispatched(Mode.SEARCH, Baseline.PLAN_REACT, ""), Planned(MUG), *acted(*done)
+    )
+    assert found["alternative_kept"] == kept
+    assert found["plan_order_faithful"] is None
+
+
+def test_setbacks_count_units_and_actions_that_came_to_nothing():
+    found = routed(
+        Mode.SEQUENTIAL,
+        Planned(MUG),
+        *acted(*DONE[:1]),
+        Acted("dance", "p2", admissible=False),
+        Observed("Nothing happens."),
+        UnitFinished("p2", completed=False),
+        UnitFinished("p3", completed=True),
+    )
+    assert found["setbacks"] == 2.0
+    assert found["units_planned"] == 3.0
 
 
 def test_a_valid_revision_changes_what_is_needed():

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from planroute.episode import EpisodeRow
-from planroute.errors import StorageError
+from planroute.errors import InputError, StorageError
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -66,6 +66,45 @@ def write_table(path: Path, lines: "pd.DataFrame | Sequence[Mapping[str, Any]]")
     except OSError as error:
         raise StorageError(f"cannot write {path}: {error.strerror or error}") from None
     return path
+
+
+def read_rows(path: Path) -> list[EpisodeRow]:
+    """Return the rows of a Parquet file that ``row_frame`` made, with all that a table keeps of them.
+
+    Declarations and planning events are not in a table; amounts are sums over purposes. Raises ``InputError`` where the
+    file is missing, cannot be read, or lacks a column.
+    """
+    import pandas as pd
+
+    try:
+        frame = pd.read_parquet(path)
+    except (OSError, ValueError) as error:
+        why = getattr(error, "strerror", None) or str(error).splitlines()[0]
+        raise InputError(f"cannot read {path}: {why}", hint="name a run, or a table of one") from None
+    missing = [name for name in _PLAIN if name not in frame]
+    if missing:
+        raise InputError(f"{path} is no table of episodes: it lacks {', '.join(missing)}")
+    plain = frame.astype(object).where(frame.notna(), None)
+    return [_row(line) for line in plain.to_dict("records")]
+
+
+def _row(line: Mapping[str, Any]) -> EpisodeRow:
+    def part(prefix: str) -> dict[str, Any]:
+        return {name.removeprefix(prefix): value for name, value in line.items() if name.startswith(prefix)}
+
+    spent = {**part("spent_"), "planning_s": line.get("planning_s") or 0.0}
+    late = line["late_events"]
+    return EpisodeRow(
+        **{name: line[name] for name in _PLAIN if name not in ("seed", "late_events")},
+        seed=int(line["seed"]),
+        late_events=None if late is None else int(late),
+        factors=part("factor_"),
+        gate_why="",
+        declaration=None,
+        metrics=part("metric_"),
+        spent={"all": spent},
+        planning=(),
+    )
 
 
 def _scalar(value: Any) -> Any:
