@@ -6,9 +6,14 @@ so whole trajectories are drawn again.
 
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from planroute.errors import InputError
 from planroute.streams import stream
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 Pair = tuple[Hashable, Hashable]
 RESAMPLES = 2000
@@ -54,14 +59,8 @@ def agreement(clusters: Sequence[Sequence[Pair]], *, resamples: int = RESAMPLES,
     pairs = [pair for cluster in clusters for pair in cluster]
     if not pairs:
         raise InputError("no item has both labels: there is nothing to compare")
-    rng = stream(seed, "bootstrap", "agreement")
-    draws = []
-    if len(clusters) > 1:
-        for _ in range(resamples):
-            drawn = rng.integers(0, len(clusters), len(clusters))
-            value = kappa([pair for number in drawn for pair in clusters[number]])
-            draws += [value] if value is not None else []
-    low, high = (float(v) for v in np.percentile(draws, [2.5, 97.5])) if draws else (None, None)
+    draws = _redrawn(clusters, resamples if len(clusters) > 1 else 0, seed)
+    low, high = (float(v) for v in np.percentile(draws, [2.5, 97.5])) if len(draws) else (None, None)
     labels = sorted({str(label) for pair in pairs for label in pair})
     shares = {
         label: tuple(sum(str(pair[side]) == label for pair in pairs) / len(pairs) for side in (0, 1))
@@ -70,3 +69,24 @@ def agreement(clusters: Sequence[Sequence[Pair]], *, resamples: int = RESAMPLES,
     raw = sum(one == two for one, two in pairs) / len(pairs)
     prevalence = {label: (share[0], share[1]) for label, share in shares.items()}
     return Agreement(len(pairs), len(clusters), raw, kappa(pairs), low, high, prevalence)
+
+
+def _redrawn(clusters: Sequence[Sequence[Pair]], resamples: int, seed: int) -> "NDArray[np.float64]":
+    """Return kappa of each resample of the clusters where it is defined: from tables, as calling for each is slow."""
+    import numpy as np
+
+    codes = {label: code for code, label in enumerate(dict.fromkeys(x for c in clusters for pair in c for x in pair))}
+    tables = np.zeros((len(clusters), len(codes), len(codes)))
+    for number, cluster in enumerate(clusters):
+        for one, two in cluster:
+            tables[number, codes[one], codes[two]] += 1
+    rng = stream(seed, "bootstrap", "agreement")
+    times = np.zeros((resamples, len(clusters)))
+    for row in times:
+        row += np.bincount(rng.integers(0, len(clusters), len(clusters)), minlength=len(clusters))
+    counts = np.tensordot(times, tables, 1)
+    first, second, n = counts.sum(axis=2), counts.sum(axis=1), counts.sum(axis=(1, 2))
+    apart = n - np.trace(counts, axis1=1, axis2=2)
+    by_chance = n * n - (first * second).sum(axis=1)
+    defined = by_chance > 0
+    return 1 - apart[defined] * n[defined] / by_chance[defined]
