@@ -1,7 +1,10 @@
 """What the tests of the domain share: is there a browser, and an episode played by the solver."""
 
+import json
+
 import pytest
 
+from planroute.calls import ModelReply
 from planroute.domains.webarena.browser import chromium_path
 from planroute.domains.webarena.domain import WebArenaDomain
 from planroute.domains.webarena.environment import WebEpisode
@@ -10,6 +13,7 @@ from planroute.domains.webarena.records import read_records
 from planroute.domains.webarena.solver import WebArenaSolver
 from planroute.errors import InputError
 from planroute.evaluation.judges import RubricJudge
+from planroute.ledger import Usage
 
 SOLVER = WebArenaSolver()
 
@@ -45,6 +49,19 @@ def play(environment, most=15, actions=SOLVER.act):
 
 def stop(kind, data=None):
     """A last action that reports success."""
-    import json
-
     return f"stop [{json.dumps({'task_type': kind, 'status': 'SUCCESS', 'retrieved_data': data})}]"
+
+
+class Walker:
+    """A model that takes given actions one after another."""
+
+    endpoint = "walker"
+
+    def __init__(self, actions):
+        self.actions = list(actions)
+
+    async def complete(self, request):
+        return ModelReply(json.dumps({"action": self.actions.pop(0)}), usage=Usage(prompt_tokens=1, answer_tokens=1))
+
+    async def aclose(self):
+        """Nothing is open."""

@@ -1,19 +1,31 @@
 """``planroute compare webarena``: every condition, wrong input; the domain's contract is kept."""
 
+import asyncio
 import json
+from dataclasses import replace
 
 import pytest
 from typer.testing import CliRunner
 
 from planroute.cli.app import app
-from planroute.domains.webarena import browser, read_records
+from planroute.declarers import Natural
+from planroute.domains.text import Limits
+from planroute.domains.webarena import browser, evaluator, read_records
 from planroute.domains.webarena.actions import Action, match_action, read_action
 from planroute.domains.webarena.domain import addresses_from
 from planroute.domains.webarena.evaluator import EVALUATOR
 from planroute.domains.webarena.tree import tree
 from planroute.errors import FaultyInput, InputError
+from planroute.experiments.compare import comparison_cells
+from planroute.ledger import Budget
+from planroute.models import open_model
 from planroute.modes import MODES, ROUTED, Baseline
+from planroute.runs.execute import run_cells
+from planroute.trace import Stop
 from tests.domains.webarena.playing import ready
+
+TIMED = ("billing.json", "manifest.json", "report.html")
+"""What differs between equal runs: time and money, and where a run was."""
 
 
 @pytest.fixture(scope="module")
@@ -33,9 +45,81 @@ def test_every_condition_solves_what_is_given(domain):
     assert done.exit_code == 0, (done.exception, done.output)
     table = json.loads(done.stdout)["conditions"]
     assert {name: values["success_rate"] for name, values in table.items()} == dict.fromkeys(
-        [*map(str, Baseline), *map(str, MODES), ROUTED], 1.0
+        [Baseline.FLAT_REACT, Baseline.PLAN_REACT, *MODES, ROUTED], 1.0
     )
     assert "no WebArena score" in done.stderr
+
+
+@pytest.mark.slow
+def test_every_condition_solves_every_task(domain):
+    done = compare("--json")
+    assert done.exit_code == 0, (done.exception, done.output)
+    table = json.loads(done.stdout)["conditions"]
+    assert {name: (values["episodes"], values["success_rate"]) for name, values in table.items()} == dict.fromkeys(
+        [Baseline.FLAT_REACT, Baseline.PLAN_REACT, *MODES, ROUTED], (20, 1.0)
+    )
+
+
+def test_a_run_is_repeated_byte_for_byte(domain, tmp_path):
+    found = []
+    for name in ("first", "second"):
+        arguments = ["--model", "scripted/slip=0.3", "--cache", tmp_path / "calls", "--out", tmp_path / name]
+        conditions = ["--seeds", "7", "--tasks", "1", "--conditions", "SEQUENTIAL,SEARCH"]
+        done = CliRunner().invoke(app, ["compare", "webarena", *map(str, arguments), *conditions])
+        assert done.exit_code == 0, (done.exception, done.output)
+        files = [path for path in (tmp_path / name).rglob("*") if path.is_file() and path.name not in TIMED]
+        found.append({str(path.relative_to(tmp_path / name)): path.read_bytes() for path in files})
+    assert found[0] == found[1]
+    assert len([name for name in found[0] if name.startswith("cells")]) == 2
+    assert "127.0.0.1" not in repr(found)
+
+
+@pytest.mark.slow
+def test_with_a_real_language_model_every_condition_ends_with_a_typed_stop(domain):
+    """A model of 135 million parameters is not expected to succeed; browser, prompts and evaluator have to stand it."""
+    pytest.importorskip("xllamacpp")
+    model = open_model("embedded")
+    short = replace(domain, found=domain.found[:1], limits=Limits(3, 2, 2, 1), budget=1200)
+    cells = comparison_cells(
+        short.tasks(),
+        [7],
+        MODES,
+        model=model,
+        budget=Budget(model_calls=12),
+        baselines={Baseline.FLAT_REACT: Natural(), Baseline.PLAN_REACT: Natural()},
+        branching=2,
+    )
+
+    async def run():
+        try:
+            return await run_cells(short, cells, concurrency=1)
+        finally:
+            await model.aclose()
+
+    found = asyncio.run(run())
+    assert len(found) == 6
+    for played in found:
+        assert played.row.status in ("finished", "failed")
+        assert played.row.stop in (Stop.DONE, Stop.PLAN_EXHAUSTED, Stop.BUDGET, Stop.REPLY)
+        assert sum(one["model_calls"] for one in played.row.spent.values()) > 0
+
+
+@pytest.mark.parametrize("lacking", ["chromium", "evaluator"])
+def test_what_is_missing_is_one_line_and_the_doctor_says_it_too(domain, tmp_path, monkeypatch, lacking):
+    if lacking == "chromium":
+        monkeypatch.delenv(browser.VARIABLE, raising=False)
+        monkeypatch.setenv("PATH", str(tmp_path))
+        name, said = "chromium", "there is no Chromium — apt-get install chromium, or name its program with PLANROUTE"
+    else:
+        monkeypatch.setenv(evaluator.VARIABLE, str(tmp_path))
+        name, said = evaluator.PACKAGE, "webarena-verified is not installed — python -m planroute.domains.webarena"
+    error = compare("--tasks", 1).exception
+    assert isinstance(error, InputError)
+    assert said in str(error)
+    assert "\n" not in str(error)
+    (line,) = [line for line in CliRunner().invoke(app, ["doctor"]).stdout.splitlines() if f" {name}:" in line]
+    assert line.startswith("absent")
+    assert said.rpartition(" — ")[2] in line
 
 
 @pytest.mark.parametrize(

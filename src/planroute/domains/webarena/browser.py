@@ -29,6 +29,8 @@ FLAGS: Final = (
     "--disable-extensions",
     "--disable-gpu",
     "--disable-sync",
+    "--force-webrtc-ip-handling-policy=disable_non_proxied_udp",
+    "--webrtc-ip-handling-policy=disable_non_proxied_udp",
     "--no-first-run",
 )
 LAUNCH_S: Final = 90.0

@@ -1,5 +1,6 @@
 """The addresses of an episode's sites: by placeholder, as origins, and what a browser may connect to."""
 
+import re
 from collections.abc import Mapping
 from typing import Final
 from urllib.parse import urlsplit
@@ -36,6 +37,12 @@ class Places:
             if url == address or url.startswith((f"{address}/", f"{address}?", f"{address}#")):
                 return name + url[len(address) :]
         return url
+
+    def told(self, text: str) -> str:
+        """``text`` with placeholders in place of the addresses in it."""
+        for name, address in self.addresses.items():
+            text = re.sub(re.escape(address) + r"(?![\w-]|[.:]\w)", name, text)
+        return text
 
     def connections(self) -> dict[str, str]:
         """The proxy setting of a context that connects to the sites' hosts and ports, and to nothing else.
