@@ -25,7 +25,7 @@ FLOORS = (
     ("experiments", "inspect_", APART),
     ("runs",),
     ("episode", "contract"),
-    ("router", "process", "evidence"),
+    ("router", "process", "evidence", "labelling"),
     ("declarers", "executors", "domains", "models", "evaluation", "importers", APART),
     ("ask",),
     ("protocols",),

@@ -3,6 +3,7 @@
 import typer
 
 from planroute.cli import (
+    agreement,
     compare,
     compare_alfworld,
     compare_all,
@@ -15,6 +16,7 @@ from planroute.cli import (
     experiment,
     grid,
     judge,
+    label,
     locate,
     report,
     select,
@@ -44,6 +46,8 @@ app.command("experiment")(experiment.experiment)
 app.command("select")(select.select)
 app.command("verify")(verify.verify)
 app.command("judge")(judge.judge)
+app.command("label")(label.label)
+app.command("agreement")(agreement.agreement)
 app.command("locate")(locate.locate)
 app.command("report")(report.report)
 app.command("doctor")(doctor.doctor)
