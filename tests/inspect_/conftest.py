@@ -9,25 +9,24 @@ import pytest
 
 INSPECT = Path(sys.executable).parent / "inspect"
 MODEL = "planroute/scripted/slip=0.1"
-RUNS = {
-    "forced": ("--solver", "planroute/forced"),
-    "routed": ("-T", "seeds=7,13"),
-    "flat_react": ("--solver", "planroute/flat_react"),
-}
+RUNS = {"forced": ("--solver", "planroute/forced"), "routed": ("-T", "seeds=7,13")}
 """What the command is given for each log."""
 
 MORE = """
 import sys
 from inspect_ai import eval
 from planroute.inspect_.solvers import flat_react, forced, routed
+from planroute.models.live import LiveModel
 
 def run(name, solver, model="planroute/scripted/slip=0.1", **options):
     logs = f"{sys.argv[1]}/{name}"
     eval("planroute/alfworld", solver=solver, model=model, limit=2, display="none", log_dir=logs, **options)
 
+run("flat_react", flat_react())
 run("search", forced("search", candidates=2), log_format="json")
 run("tokens", routed(), token_limit=1000)
 run("messages", routed(), message_limit=8)
+LiveModel.__init__.__kwdefaults__["backoff_s"] = 0.01
 run("down", flat_react(), "planroute/http://127.0.0.1:9/v1#none", model_args={"no_cache": True})
 """
 """More logs, written by one process: most of the time goes into starting."""

@@ -100,8 +100,8 @@ def test_a_row_is_the_same_as_without_inspect(cold):
         assert kept.to_json() == episode.trace.to_json()
 
 
-def test_acting_without_a_plan(cold):
-    for sample in read(cold.log("flat_react")).samples:
+def test_acting_without_a_plan(again):
+    for sample in read(again.log("flat_react")).samples:
         assert [kind for kind, _ in spans(sample) if kind in ("declaration", "gate", "dispatch", "plan", "unit")] == [
             "dispatch"
         ]
@@ -139,13 +139,13 @@ def test_the_verifier_reads_a_log(again):
         )
 
 
-def test_inspects_own_format_reads_like_its_json(cold, tmp_path):
+def test_inspects_own_format_reads_like_its_json(again, tmp_path):
     from inspect_ai.log import write_eval_log
 
     for name in ("forced", "routed", "flat_react"):
-        write_eval_log(read(cold.log(name)), str(tmp_path / "log.json"))
+        write_eval_log(read(again.log(name)), str(tmp_path / "log.json"))
         plain = read_file(tmp_path / "log.json")
-        own = [replace(one, id=one.id.replace(cold.log(name).name, "log.json")) for one in read_file(cold.log(name))]
+        own = [replace(one, id=one.id.replace(again.log(name).name, "log.json")) for one in read_file(again.log(name))]
         assert own
         assert sorted(own, key=lambda one: one.id) == sorted(plain, key=lambda one: one.id)
 
