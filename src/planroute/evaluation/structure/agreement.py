@@ -89,4 +89,5 @@ def _redrawn(clusters: Sequence[Sequence[Pair]], resamples: int, seed: int) -> "
     apart = n - np.trace(counts, axis1=1, axis2=2)
     by_chance = n * n - (first * second).sum(axis=1)
     defined = by_chance > 0
-    return 1 - apart[defined] * n[defined] / by_chance[defined]
+    kappas: NDArray[np.float64] = 1 - apart[defined] * n[defined] / by_chance[defined]
+    return kappas
