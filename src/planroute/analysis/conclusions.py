@@ -171,9 +171,13 @@ def _spent(found: Found, words: Words) -> list[dict[str, str]]:
 
 
 def _cost(found: Found, name: str) -> str:
-    one = found["costs"]["conditions"][name]
-    unit = found["costs"]["unit"]
-    return f"it costs {one[unit]['mean']:,.0f} {Words.unit(unit)} per task"
+    """What a task costs; of a policy that was only declared, what the modes that it declares cost."""
+    table, unit = found["costs"]["conditions"], found["costs"]["unit"]
+    if name in table:
+        return f"it costs {table[name][unit]['mean']:,.0f} {Words.unit(unit)} per task"
+    shares = found["rq4"]["policies"][name]["frequencies"]
+    cost = sum(share * table[mode][unit]["mean"] for mode, share in shares.items())
+    return f"the modes that it declares cost {cost:,.0f} {Words.unit(unit)} per task, beside the declaration"
 
 
 def _ratio(cost: float, of: float) -> str:

@@ -33,6 +33,7 @@ def execution(executions: Executions) -> dict[str, Any]:
         "conditions": {
             name: estimate(*flat(executions.values(name), executions.cases), f"condition {name}") for name in names
         },
+        "best_fixed": _best_fixed(executions),
         "against": {
             baseline: {
                 name: difference(means[name], means[baseline], side, f"{name} against {baseline}")
@@ -117,6 +118,16 @@ def _by_length(executions: Executions, names: list[str]) -> dict[str, Any]:
                 },
             }
     return found
+
+
+def _best_fixed(executions: Executions) -> dict[str, Any] | None:
+    """The forced mode with the best mean, and its estimate; ``None`` without forced modes."""
+    side = executions.measure.side
+    values = {mode: flat(executions.values(mode), executions.cases) for mode in executions.modes}
+    if not values:
+        return None
+    best = max(values, key=lambda mode: side * sum(values[mode][0]) / len(values[mode][0]))
+    return {"mode": str(best), **estimate(*values[best], f"condition {best}")}
 
 
 def _chosen(attempts: list[tuple[float, float]]) -> float:

@@ -12,12 +12,12 @@ from planroute.cli.options import (
     CachePath,
     Factors,
     Json,
-    MaxTokens,
     NoCache,
     Temperature,
     parse_factors,
     parse_seeds,
 )
+from planroute.cli.questions import SEEDS, Asked, answer, is_question
 
 if TYPE_CHECKING:
     from planroute.experiments.definition import Experiment
@@ -27,7 +27,8 @@ if TYPE_CHECKING:
 
 def experiment(
     names: Annotated[
-        list[str] | None, typer.Argument(help="E1 … E7, M0 … M5, all, or a .toml file. Without: the list.")
+        list[str] | None,
+        typer.Argument(help="E1 … E7, M0 … M5, all of these, or a .toml file; RQ1 … RQ4, or RQ. Without: the list."),
     ] = None,
     out: Annotated[
         Path | None, typer.Option(help="Folder for rows, tables, figures and report; resumes what is there.")
@@ -43,7 +44,9 @@ def experiment(
     cache: CachePath = None,
     no_cache: NoCache = False,
     temperature: Temperature = 0.2,
-    max_tokens: MaxTokens = 400,
+    max_tokens: Annotated[
+        int | None, typer.Option(help="Most tokens of one answer. Default: 400, or the domain's own.", min=1)
+    ] = None,
     seeds: Annotated[
         str | None, typer.Option(help="Seeds in place of the experiment's own, such as 7 or 7,13.")
     ] = None,
@@ -57,8 +60,16 @@ def experiment(
         int | None,
         typer.Option(help="Newly drawn seeds of E1 to E7, in triples; 0 for none. Default: theirs.", min=0, max=1000),
     ] = None,
+    domain: Annotated[str, typer.Option(help="Domain of RQ1 to RQ4.")] = "alfworld",
+    tasks: Annotated[
+        str | None, typer.Option(help="Tasks of RQ1 to RQ4: a file or folder, or how many of the project's own.")
+    ] = None,
+    judge: Annotated[str | None, typer.Option(help="Model that scores the plans of RQ2, another than --model.")] = None,
+    steps: Annotated[int | None, typer.Option(help="Most actions of one course in RQ1 to RQ4.", min=1)] = None,
     workers: Annotated[int, typer.Option(help="Worker processes for episodes without a model.", min=1)] = 2,
-    concurrency: Annotated[int, typer.Option(help="Most episodes at once with a model.", min=1)] = 8,
+    concurrency: Annotated[
+        int | None, typer.Option(help="Most episodes at once with a model. Default: 8, or the domain's own.", min=1)
+    ] = None,
     json: Json = False,
 ) -> None:
     """Run experiments of the papers and print each figure beside the paper's.
@@ -76,6 +87,31 @@ def experiment(
 
     if not names:
         print_experiments([load_experiment(name) for name in available()], as_json=json)
+        return
+    if any(map(is_question, names)):
+        if not all(map(is_question, names)):
+            raise InputError(
+                "RQ1 to RQ4 are run apart from other experiments", hint="name them in a command of their own"
+            )
+        if model is None:
+            raise InputError("RQ1 to RQ4 need a language model", hint="name one with --model")
+        questions = [part for name in names for part in name.split(",") if part.strip()]
+        asked_for = Asked(
+            domain.strip().lower(),
+            tasks,
+            parse_seeds(seeds) if seeds else SEEDS,
+            model,
+            judge,
+            base_url,
+            cache,
+            no_cache,
+            temperature,
+            max_tokens,
+            steps,
+            concurrency,
+            out,
+        )
+        answer(questions, asked_for, json=json)
         return
     asked = list(dict.fromkeys(_spread(names, available())))
     if not asked:
@@ -100,14 +136,14 @@ def experiment(
             seeds=tuple(parse_seeds(seeds)) if seeds else None,
             communication="model" if communication == "model" else "calibrated",
             models=models,
-            sampling=Sampling(temperature=temperature, max_tokens=max_tokens),
+            sampling=Sampling(temperature=temperature, max_tokens=max_tokens or 400),
             factors=parse_factors(factors),
             model_hours=tuple(parse_seeds(model_hours, "--model-hours")) if model_hours else None,
             draws=draws,
             states=states,
             fresh_triples=fresh_triples,
             workers=workers,
-            concurrency=concurrency,
+            concurrency=concurrency or 8,
         )
         if out is not None:
             start_study(out, list(chosen))

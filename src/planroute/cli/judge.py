@@ -55,7 +55,7 @@ def judge(
     ledger = Ledger()
     with opened_model(model, base_url, cache, no_cache) as language_model:
         assert language_model is not None  # noqa: S101  (--model is required)
-        work = _judged(cases, rubric, sampling, language_model, ledger, concurrency)
+        work = judged(cases, rubric, sampling, language_model, ledger, concurrency)
         results = run(work, language_model)
     if json:
         total = ledger.total
@@ -71,9 +71,10 @@ def judge(
         raise typer.Exit(1)
 
 
-async def _judged(
+async def judged(
     cases: list[Case], rubric: str, sampling: Any, model: "Model", ledger: "Ledger", concurrency: int
 ) -> list[dict[str, Any]]:
+    """Have ``model`` score ``cases`` by ``rubric``, in their order; a case without a plan has no score."""
     import asyncio
 
     from planroute.errors import ReplyError

@@ -4,6 +4,7 @@ An experiment is one TOML file. Everything that can be said without code stands 
 name kinds of calculation and drawing that the package knows, with their parameters.
 """
 
+import re
 import tomllib
 from collections.abc import Mapping, Sequence
 from functools import cache
@@ -187,7 +188,7 @@ class Experiment(_Part):
 
 def available() -> list[str]:
     """Names of the experiments that the package carries, such as ``E1``."""
-    found = [entry.name for entry in _folder().iterdir() if entry.name.endswith(".toml")]
+    found = [entry.name for entry in _folder().iterdir() if re.fullmatch(r"[em]\d+\.toml", entry.name)]
     return sorted((name.removesuffix(".toml").upper() for name in found), key=lambda name: (name[0], int(name[1:])))
 
 

@@ -23,11 +23,16 @@ class Cell:
     @property
     def key(self) -> str:
         """A readable name, unique within a run, that is safe as a file name."""
-        raw = f"{self.task.id}-{self.condition}-{self.seed}"
-        safe = "".join(c if c.isalnum() or c in "-_." else "_" for c in raw)
-        safe = safe.encode()[:120].decode(errors="ignore")
-        digest = hashlib.sha256(raw.encode("utf-8", "surrogatepass")).hexdigest()
-        return safe if safe == raw else f"{safe}-{digest[:8]}"
+        return cell_name(self.task.id, self.condition, self.seed)
+
+
+def cell_name(task: str, condition: str, seed: int) -> str:
+    """The name of a cell's file, without its ending."""
+    raw = f"{task}-{condition}-{seed}"
+    safe = "".join(c if c.isalnum() or c in "-_." else "_" for c in raw)
+    safe = safe.encode()[:120].decode(errors="ignore")
+    digest = hashlib.sha256(raw.encode("utf-8", "surrogatepass")).hexdigest()
+    return safe if safe == raw else f"{safe}-{digest[:8]}"
 
 
 def identity(values: Any) -> str:

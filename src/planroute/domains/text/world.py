@@ -71,6 +71,7 @@ class TextWorld:
         self.sampling = replace(task.sampling, seed=context.seed)
         self._declared = TextFields()
         self._environments: list[Environment] = []
+        self._judged: list[Attempt] = []
         self._attempts: list[Attempt] = []
         self.course = self._start()
         self._plans = 0
@@ -200,12 +201,12 @@ class TextWorld:
                     Failed(type(error).__name__, error.message, f"judge of {rollout.candidate_id}")
                 )
                 scores.append(-1)
-        self._attempts = [Attempt(rollout.payload, score) for rollout, score in zip(rollouts, scores, strict=True)]
+        self._judged = [Attempt(rollout.payload, score) for rollout, score in zip(rollouts, scores, strict=True)]
         return scores.index(max(scores))
 
     async def adopt(self, candidate: Candidate, rollout: Rollout) -> Plan:
         """Make the chosen rollout the episode; nothing is left to execute."""
-        self.course = rollout.payload
+        self.course, self._attempts = rollout.payload, self._judged
         return Plan(())
 
     # -- execution -----------------------------------------------------------------------------------------------
