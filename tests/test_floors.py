@@ -23,7 +23,7 @@ FLOORS = (
     ("__main__",),
     ("cli",),
     ("experiments", "inspect_", APART),
-    ("runs",),
+    ("runs", "analysis"),
     ("episode", "contract"),
     ("router", "process", "evidence", "labelling"),
     ("declarers", "executors", "domains", "models", "evaluation", "importers", APART),
@@ -41,6 +41,8 @@ FLOORS = (
 # Whatever stands above `protocols` may import them.
 TABLE_READERS = ("statistics", "selection", "reporting")
 TABLE_READERS_MAY_IMPORT = {"modes", "errors", "streams"}
+# The page of an analysis reads what the analysis found and the rows that it was made of.
+READER_MAY_ALSO_IMPORT = {"reporting": {"analysis", "episode"}}
 
 ONLY_IN = {"inspect_ai": "inspect_"}
 HEAVY = (
@@ -103,7 +105,8 @@ def may_import(importer: str, imported: str) -> bool:
         return True
     if importer in TABLE_READERS:
         below = TABLE_READERS[: TABLE_READERS.index(importer)]
-        return imported in below or imported in TABLE_READERS_MAY_IMPORT
+        also = READER_MAY_ALSO_IMPORT.get(importer, set())
+        return imported in below or imported in TABLE_READERS_MAY_IMPORT | also
     if imported in TABLE_READERS:
         return LEVEL[importer] > LEVEL["protocols"]
     if LEVEL[importer] == LEVEL[imported]:

@@ -47,9 +47,9 @@ def write_report(folder: Path, evidence: Evidence | None = None) -> Path:
     return write_page(folder, render_report(folder, evidence))
 
 
-def write_page(folder: Path, text: str) -> Path:
-    """Write ``text`` as the report of ``folder``, as a whole. Raises ``StorageError`` where that is impossible."""
-    target = folder / REPORT
+def write_page(folder: Path, text: str, name: str = REPORT) -> Path:
+    """Write ``text`` as the page ``name`` of ``folder``, whole. Raises ``StorageError`` where that is impossible."""
+    target = folder / name
     try:
         handle, temporary = tempfile.mkstemp(dir=folder, prefix=".part-")
         with os.fdopen(handle, "wb") as stream:

@@ -1,11 +1,11 @@
-"""Figures of experiments, by the kind that an experiment's file names."""
+"""Figures of experiments and of analyses, by the kind that an experiment's file names."""
 
 import inspect
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from planroute.errors import InputError
-from planroute.reporting.figures import experiments, interfaces
+from planroute.reporting.figures import analyses, experiments, interfaces
 from planroute.reporting.figures.style import FORMATS, save
 
 if TYPE_CHECKING:
@@ -14,14 +14,18 @@ if TYPE_CHECKING:
 KINDS: Mapping[str, Callable[..., "Figure | None"]] = {
     "attribution": experiments.attribution,
     "declaration_shares": experiments.declaration_shares,
+    "frontier": analyses.frontier,
     "latency": interfaces.latency,
     "messages": interfaces.messages,
     "mode_use": interfaces.mode_use,
     "oracle_and_choices": experiments.oracle_and_choices,
+    "preservation_by_length": analyses.preservation_by_length,
     "ranges": experiments.ranges,
     "regret": experiments.regret,
     "stress_conditioning": interfaces.stress_conditioning,
+    "success_by_length": analyses.success_by_length,
     "sweep": experiments.sweep,
+    "tokens": analyses.tokens,
 }
 
 
