@@ -30,5 +30,7 @@ class Baseline(StrEnum):
 UNPLANNED: Final = frozenset({Baseline.FLAT_REACT, Baseline.REPEATED_REACT})
 """The baselines for which nothing is declared."""
 MODES: Final[tuple[Mode, ...]] = tuple(Mode)
+SIX: Final[tuple[str, ...]] = (Baseline.FLAT_REACT, Baseline.PLAN_REACT, *MODES)
+"""The conditions that are compared everywhere; the control for search is asked for beside them."""
 ROUTED: Final = "ROUTED"
 """The condition in which a declarer, not the experiment, chooses the mode."""

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from planroute.errors import FaultyInput, InputError
-from planroute.modes import MODES, ROUTED, Baseline, Mode
+from planroute.modes import MODES, ROUTED, SIX, Baseline, Mode
 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON and nothing else.")]
 ModelSpec = Annotated[
@@ -78,7 +78,7 @@ def parse_conditions(text: str) -> list[str]:
     """
     known = [*map(str, Baseline), *map(str, MODES), ROUTED]
     if text.strip().lower() == "all":
-        return [name for name in known if name != Baseline.REPEATED_REACT]
+        return [*map(str, SIX), ROUTED]
     names = [name.strip().upper() for name in text.split(",")]
     unknown = [name for name in names if name not in known]
     if unknown:

@@ -12,13 +12,13 @@ from planroute.domains.alfworld import domain as domain_module
 from planroute.domains.alfworld.domain import Play
 from planroute.domains.alfworld.games import OWN_GAMES, find_games
 from planroute.errors import InputError
-from planroute.modes import MODES, ROUTED, Baseline, Mode
+from planroute.modes import MODES, ROUTED, SIX, Baseline, Mode
 from planroute.runs.folder import RunFolder
 from tests.domains.text.replaying import Known, Replaying
 
 pytest.importorskip("textworld", reason="needs the alfworld extra")
 
-ALL = (*Baseline, *MODES, ROUTED)
+ALL = (*SIX, ROUTED)
 KNOWN: Known = {}
 SLIPS = "scripted/slip=0.15?declare=random"
 PLAYED: list[str] = []

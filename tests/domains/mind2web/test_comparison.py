@@ -9,13 +9,13 @@ from typer.testing import CliRunner
 from planroute.cli.app import app
 from planroute.domains.mind2web.tasks import OWN_TASKS
 from planroute.errors import FaultyInput, InputError
-from planroute.modes import MODES, ROUTED, Baseline
+from planroute.modes import ROUTED, SIX
 from planroute.runs.folder import RunFolder
 from tests.domains.mind2web.records import raw
 
 pytest.importorskip("lxml", reason="needs the mind2web extra")
 
-ALL = (*map(str, Baseline), *map(str, MODES), ROUTED)
+ALL = (*map(str, SIX), ROUTED)
 OWN_METRICS = ("ssr", "tsr", "element_accuracy", "operation_f1")
 
 

@@ -21,7 +21,7 @@ from planroute.experiments.compare import comparison_cells
 from planroute.gate import check
 from planroute.ledger import Ledger
 from planroute.models import open_model
-from planroute.modes import MODES, ROUTED, Baseline, Mode
+from planroute.modes import MODES, ROUTED, SIX, Baseline, Mode
 from planroute.protocols import Context, Domain
 from planroute.runs.cells import run_cells
 from planroute.trace import Acted, Chosen, Observed, Revised, RolledOut, Stop, Trace, UnitFinished
@@ -33,7 +33,7 @@ pytest.importorskip("lxml", reason="needs the mind2web extra")
 OWN = find_tasks()
 JUDGE = RubricJudge("trajectory")
 FORMS = {"multichoice": Mind2WebDomain(OWN, JUDGE), "direct": Mind2WebDomain(OWN, JUDGE, shots=None)}
-ALL = (*Baseline, *MODES, ROUTED)
+ALL = (*SIX, ROUTED)
 
 
 def run(domain, conditions, rate, seeds=(7,), model=None, candidates=4):

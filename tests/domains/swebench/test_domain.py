@@ -18,7 +18,7 @@ from planroute.episode import Conditions, run_episode
 from planroute.errors import FaultyInput, InputError
 from planroute.evaluation.judges import RubricJudge
 from planroute.models import open_model
-from planroute.modes import MODES, ROUTED, Baseline, Mode
+from planroute.modes import ROUTED, SIX, Baseline, Mode
 from planroute.protocols import Domain
 from planroute.sandbox import Jail
 from planroute.trace import Acted, Stop
@@ -28,7 +28,7 @@ from tests.sandbox.needs import needs_jail
 pytest.importorskip("swebench", reason="needs the swebench extra")
 pytestmark = needs_jail
 
-CONDITIONS = [*Baseline, *MODES, ROUTED]
+CONDITIONS = [*SIX, ROUTED]
 
 
 def episode(of, task, condition, model, seed=7):
