@@ -3,6 +3,7 @@
 import typer
 
 from planroute.cli import (
+    analyse,
     agreement,
     compare,
     compare_alfworld,
@@ -11,6 +12,7 @@ from planroute.cli import (
     compare_swebench,
     compare_webarena,
     declare,
+    declare_text,
     demo,
     doctor,
     experiment,
@@ -40,9 +42,11 @@ compare_swebench.attach(compare.app)
 compare_webarena.attach(compare.app)
 compare_all.attach(compare.app)
 app.add_typer(compare.app, name="compare")
+declare_text.attach(declare.app)
 app.add_typer(declare.app, name="declare")
 app.add_typer(grid.app, name="grid")
 app.command("experiment")(experiment.experiment)
+app.command("analyse")(analyse.analyse)
 app.command("select")(select.select)
 app.command("verify")(verify.verify)
 app.command("judge")(judge.judge)

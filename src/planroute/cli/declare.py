@@ -1,8 +1,8 @@
 """``planroute declare``: one declaration and what the gate makes of it, without executing anything."""
 
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -17,6 +17,12 @@ from planroute.cli.options import (
     ScenarioFile,
     Temperature,
 )
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from planroute.calls import ModelReply, ModelRequest
+    from planroute.gate import GateRecord
 
 app = typer.Typer(help="Declare once, and see what the gate makes of it.", no_args_is_help=True)
 
@@ -48,7 +54,7 @@ def grid(
     json: Json = False,
 ) -> None:
     """Declare a policy for the grid's state, by a model, by advice, or read from a model's answer."""
-    from planroute.calls import ModelReply, ModelRequest, Sampling
+    from planroute.calls import Sampling
     from planroute.cli.setting import declarer_from, opened_model, run, scenario_from
     from planroute.cli.show import print_json
     from planroute.declarers import Natural
@@ -61,20 +67,9 @@ def grid(
     from planroute.protocols import Context, Declarer, Model, State
     from planroute.trace import Trace
 
-    class Given:
-        """Stands for whoever wrote the answer that is read."""
-
-        endpoint = "given"
-
-        async def complete(self, request: ModelRequest) -> ModelReply:
-            return ModelReply(text)
-
-        async def aclose(self) -> None:
-            return None
-
     if critic and (model is None or reply is not None):
         raise InputError("--critic needs a language model that is asked", hint="name one with --model, without --reply")
-    text = _read(reply) if reply is not None else ""
+    text = read_reply(reply) if reply is not None else ""
     sampling = Sampling(temperature=temperature, max_tokens=max_tokens)
     domain = GridDomain({"nominal": scenario_from(scenario, factors)}, sampling)
     task = domain.tasks()[0]
@@ -96,7 +91,7 @@ def grid(
     with opened_model(None if reply is not None else model, base_url, cache, no_cache) as language_model:
         if reply is not None:
             try:
-                state, record, answer = run(declared(Given(), Natural(sampling, draw)))
+                state, record, answer = run(declared(Given(text), Natural(sampling, draw)))
             except ReplyError as error:
                 raise InputError(f"--reply {reply}: {error.message}") from None
         else:
@@ -117,7 +112,7 @@ def grid(
             }
         )
     else:
-        _print(state.summary, declaration, record.action, record.why, record.admitted)
+        print_declaration(state.summary, record)
         if answer is not None:
             verdict = "approves" if answer.approve else "does not approve"
             typer.echo(f"Critic:   {verdict}, risk {answer.risk}, intensity {answer.intensity:.3f}")
@@ -125,7 +120,25 @@ def grid(
         raise typer.Exit(1)
 
 
-def _read(path: Path) -> str:
+@dataclass(frozen=True, slots=True)
+class Given:
+    """Stands for whoever wrote the answer that is read."""
+
+    text: str
+    endpoint: str = "given"
+
+    async def complete(self, request: "ModelRequest") -> "ModelReply":
+        """Return the answer, whatever is asked."""
+        from planroute.calls import ModelReply
+
+        return ModelReply(self.text)
+
+    async def aclose(self) -> None:
+        """Nothing is held."""
+
+
+def read_reply(path: Path) -> str:
+    """Return what ``--reply`` names. Raises ``InputError`` where it cannot be read."""
     import sys
 
     from planroute.errors import InputError
@@ -139,11 +152,14 @@ def _read(path: Path) -> str:
     return raw.decode("utf-8", errors="replace")
 
 
-def _print(summary: Any, declaration: Any, action: str, why: str, admitted: Any) -> None:
+def print_declaration(summary: "Mapping[str, Any]", record: "GateRecord") -> None:
+    """Print what was seen, what was declared, and what the gate made of it."""
     from planroute.cli.show import plain
 
-    typer.echo("State:    " + ", ".join(f"{name} {value}" for name, value in summary.items() if value is not None))
-    typer.echo("Declared: " + _policy(declaration))
+    declaration, admitted, action, why = record.declared, record.admitted, record.action, record.why
+    seen = ", ".join(f"{name} {value}" for name, value in summary.items() if value is not None)
+    typer.echo("State:    " + plain(seen, 400))
+    typer.echo("Declared: " + plain(_policy(declaration), 2000))
     if declaration.rationale:
         typer.echo("Because:  " + plain(" ".join(declaration.rationale.split())))
     for clip in declaration.clips:
@@ -152,7 +168,7 @@ def _print(summary: Any, declaration: Any, action: str, why: str, admitted: Any)
         typer.echo(f"Mended:   {plain(mended)}")
     typer.echo(f"Gate:     {action.lower()}{': ' + why if why else ''}")
     if admitted is not None and admitted != declaration:
-        typer.echo("Admitted: " + _policy(admitted))
+        typer.echo("Admitted: " + plain(_policy(admitted), 2000))
 
 
 def _policy(declaration: Any) -> str:
@@ -161,7 +177,19 @@ def _policy(declaration: Any) -> str:
         parts.append(f"depth {declaration.depth}")
     if declaration.branching > 1:
         parts.append(f"branching {declaration.branching}")
-    parts += [f"{name} {value}" for name, value in declaration.fields.items()]
+    parts += [f"{name} {_field(value)}" for name, value in declaration.fields.items()]
     if declaration.confidence is not None:
         parts.append(f"confidence {declaration.confidence:.2f}")
     return ", ".join(parts)
+
+
+def _field(value: Any) -> str:
+    """A field as a person reads it: of a plan its steps, section by section."""
+    if not isinstance(value, list):
+        return str(value)
+    sections = [section for section in value if isinstance(section, dict)]
+    told = [
+        f"{section.get('title') or 'steps'}: {'; '.join(map(str, section.get('steps') or ['(to be asked for)']))}"
+        for section in sections
+    ]
+    return " | ".join(told) or "(to be asked for)"
