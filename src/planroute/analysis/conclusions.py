@@ -44,9 +44,9 @@ def _use(found: Found, words: Words) -> list[dict[str, str]]:
         return [_said("use", False, f"Use {best}: {why}; {_cost(found, best)}.")]
     choice = cheaper[0]
     gap = words.between(behind[choice])
-    kind = "a plan brings nothing that could be told here" if choice == Baseline.FLAT_REACT else "it is cheaper"
-    text = f"Use {choice}: {best} is not clearly better ({gap}), and {kind}; {_cost(found, choice)}"
-    return [_said("use", False, f"{text}, {best} {_ratio(costs[best], costs[choice])}.")]
+    plain = ", which acts without a plan" if choice == Baseline.FLAT_REACT else ""
+    text = f"Use {choice}{plain}: {best}, the best mode, is not clearly better ({gap}), and {choice} is cheaper"
+    return [_said("use", False, f"{text}; {_cost(found, choice)}, {best} {_ratio(costs[best], costs[choice])}.")]
 
 
 def _best(found: Found, words: Words) -> list[dict[str, str]]:
@@ -167,7 +167,7 @@ def _spent(found: Found, words: Words) -> list[dict[str, str]]:
     listed = ", ".join(
         f"{one['name']} ({words.plain(one['value'])} for {one['cost']:,.0f} {unit})" for one in efficient
     )
-    return [_said("cost", True, f"Nothing is better for less than: {listed}.")]
+    return [_said("cost", True, f"Worth their cost, since nothing does as well for less: {listed}.")]
 
 
 def _cost(found: Found, name: str) -> str:

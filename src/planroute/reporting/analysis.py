@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from planroute.analysis.wording import Words
 from planroute.reporting import analysis_choices, analysis_costs, analysis_plans, analysis_setup
-from planroute.reporting.analysis_shown import Part, amount, not_run, written
+from planroute.reporting.analysis_shown import Part, amount, head, needed, written
 from planroute.reporting.page import Page, Section
 from planroute.reporting.report import render_page, write_page
 from planroute.reporting.wording import counted, listed
@@ -39,7 +39,11 @@ QUESTIONS: Final = {
     "cost": "What is worth its cost?",
 }
 MARKS: Final = {
-    "clear": ("●", "clear", "more than chance: the interval leaves out 0, or the corrected p is below 0.05"),
+    "clear": (
+        "●",
+        "clear",
+        "the interval leaves out 0, the corrected p is below 0.05, or what is only counted rests on enough",
+    ),
     "open": ("○", "open", "may be chance: more tasks may decide it"),
     "not_run": ("–", "not run", "this run does not hold what would answer it"),
 }
@@ -55,10 +59,10 @@ def write_analysis(
     something cannot be written.
     """
     parts: list[tuple[str, str, str, Sequence[Part]]] = [
-        ("rq1", "Was the plan kept?", "RQ1", analysis_plans.kept(found)),
-        ("rq2", "Is there one best mode?", "RQ2", analysis_plans.ceiling(found)),
-        ("rq3", "Does enforcing help?", "RQ3", analysis_choices.enforced(found)),
-        ("rq4", "Are declarations better than luck?", "RQ4", analysis_choices.declared(found)),
+        ("rq1", "RQ1: Was the plan kept?", "RQ1: plan kept", analysis_plans.kept(found)),
+        ("rq2", "RQ2: Is there one best mode?", "RQ2: best mode", analysis_plans.ceiling(found)),
+        ("rq3", "RQ3: Does enforcing a plan help?", "RQ3: enforcing", analysis_choices.enforced(found)),
+        ("rq4", "RQ4: Are declarations better than luck?", "RQ4: declarations", analysis_choices.declared(found)),
         ("costs", "Costs", "", analysis_costs.costs(found)),
         ("failures", "Whose failure", "", analysis_costs.failures(found)),
         ("setup", "Setup", "", analysis_setup.setup(found, rows)),
@@ -77,12 +81,7 @@ def write_analysis(
             },
         ),
         *(
-            Section(
-                id_,
-                f"{short}: {title}" if short else title,
-                "analysis_part.html.j2",
-                {"parts": written(some, found, folder)},
-            )
+            Section(id_, title, "analysis_part.html.j2", {"parts": written(some, found, folder)}, short)
             for id_, title, short, some in parts
         ),
     ]
@@ -114,23 +113,23 @@ def _answers(found: Found) -> list[dict[str, Any]]:
         {
             "question": QUESTIONS.get(about, about),
             "sentences": [(*MARKS[one["sure"]][:2], one["sure"], one["sentence"]) for one in sentences]
-            or [(*MARKS["not_run"][:2], "not_run", not_run(*_missing(found, about)).text)],
+            or [(*MARKS["not_run"][:2], "not_run", f"Not run{needed(_missing(found, about))}.")],
         }
         for about, sentences in said.items()
     ]
 
 
-def _missing(found: Found, about: str) -> tuple[str, str]:
-    """What could not be answered, and why."""
+def _missing(found: Found, about: str) -> str:
+    """Why a question has no answer."""
     if found["rq2"]["status"] != "done" and about in ("best mode", "headroom", "execution", "quality"):
-        return "It", str(found["rq2"]["why"])
+        return str(found["rq2"]["why"])
     rq3 = found["rq3"]
     reasons = {
         "execution": rq3.get("why", ""),
         "search": rq3.get("why") or (rq3.get("rollouts") or {}).get("why", ""),
         "quality": (found["rq2"].get("quality") or {}).get("why", ""),
     }
-    return "It", str(reasons.get(about, ""))
+    return str(reasons.get(about, ""))
 
 
 def _tiles(found: Found) -> list[tuple[str, str, str]]:
@@ -143,7 +142,7 @@ def _tiles(found: Found) -> list[tuple[str, str, str]]:
     tiles = [
         (
             words.plain(one["mean"]),
-            f"{'success' if words.share else words.name} with {best}, the best fixed mode",
+            f"{head(words, found['measure'])} with {best}, the best fixed mode",
             _rests(words.interval(one, signed=False), one),
         ),
         (

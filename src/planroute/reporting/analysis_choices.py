@@ -14,6 +14,7 @@ from planroute.reporting.analysis_shown import (
     counts,
     differing,
     estimated,
+    head,
     line,
     not_run,
     share,
@@ -77,7 +78,7 @@ def _conditions(found: Found, words: Words) -> Table:
         "same tasks, + is better, and is clear where its interval leaves out 0.",
         heads=(
             "condition",
-            "success" if words.share else "value",
+            head(words, found["measure"]),
             *(f"against {baseline}" for baseline in rq3["against"]),
             *([f"{best} ahead by"] if best else []),
             "episodes",
@@ -92,6 +93,7 @@ def _lengths(rq3: Found, words: Words) -> Table:
     return Table(
         name="by_length",
         title="The same in numbers",
+        folded=True,
         caption="Length of a task: the median number of interactions of the courses that solved it, whatever the "
         "condition.",
         heads=("condition", *(f"{label} ({one['tasks']} tasks)" for label, one in lengths.items())),
@@ -113,9 +115,8 @@ def _rollouts(rollouts: Found, words: Words) -> Table:
     return Table(
         name="rollouts",
         title="Where search's advantage comes from (Table 17)",
-        caption="Search's lead over one flat run is split into what further attempts alone bring, what planned "
-        "candidates add to them, and what the judge loses or gains in picking. The last column compares with flat runs "
-        "that the same judge picked from.",
+        caption="Search's lead over one flat run, split into what more attempts bring, planned candidates add, and "
+        "the judge's pick adds or loses; last: over flat runs that the same judge picked from.",
         heads=("flat runs", "search", "one flat run", *SPLIT.values(), "tasks"),
         rows=[
             (
@@ -166,9 +167,8 @@ def _policies(rq4: Found, words: Words) -> Table:
     return Table(
         name="policies",
         title="Declared modes against the same modes handed out blindly (Tables 6, 19)",
-        caption="Worth: the mean over tasks of the mode that was declared, read off the forced runs. Blind: the same "
-        "modes shuffled over the tasks. The gain is more than luck where it lies beyond the range of luck; p after "
-        "Holm corrects for the number of policies.",
+        caption="Worth: what the declared modes give in the forced runs; blind: the same modes shuffled over tasks. "
+        "A gain above the range of luck is more than luck; p after Holm allows for several policies.",
         heads=(
             "policy",
             "worth",
@@ -288,7 +288,7 @@ def _fallback(fallback: Found, words: Words) -> Table:
 def _p(value: float | None, corrected: float | None) -> Cell:
     if value is None:
         return NOTHING
-    return f"{value:.2g}", "" if corrected is None else f"after Holm {corrected:.2g}"
+    return f"{value:.2g}", "" if corrected is None else f"after\u00a0Holm\u00a0{corrected:.2g}"
 
 
 def _shares(frequencies: Mapping[str, float]) -> str:

@@ -29,13 +29,13 @@ SPENT: Final = {
     "planning_s": "s of planning",
 }
 LABELS: Final = {
-    "NONE": "no failure to attribute: it succeeded",
+    "NONE": "nothing to attribute",
     "PLANNER_FAILURE": "nothing was declared that could be dispatched",
     "SELECTION_FAILURE": "carried out as declared and failed, where another mode succeeded",
     "DISPATCH_FAILURE": "another mode was executed than was declared, and no record says why",
     "GATE_REPLACEMENT": "another mode was executed than was declared, and the gate's record says why",
     "EXECUTION_FAILURE": "carried out as declared, or nobody's choice, and failed",
-    "VERIFIER_DISAGREEMENT": "the dispatch record and the actions contradict each other about the order",
+    "VERIFIER_DISAGREEMENT": "dispatch record and actions contradict each other about the order, failed or not",
     "UNDECIDED": "failed, and the forced modes that would tell whose part it is were not run",
     "INFRASTRUCTURE": "broken off from outside; counts against nobody",
 }
@@ -57,8 +57,8 @@ def costs(found: Found) -> list[Part]:
         Drawing(
             "frontier",
             "What a condition costs and what it buys",
-            f"Cost in {words.unit(unit)} per task. Filled with a black rim and joined: nothing is better for less. "
-            "Hollow: k attempts with the best one picked in hindsight, which nobody can do beforehand.",
+            f"Cost in {words.unit(unit)} per task. Black rims, joined: nothing does as well for less. "
+            "Hollow: the best of 2, 3 or 4 attempts, picked in hindsight.",
             "no condition has both a cost and a value",
         ),
         _frontier(found["costs"], words),
@@ -72,8 +72,8 @@ def _spent(table: Found, words: Words) -> Table:
     def cell(one: Found) -> Cell:
         if one["sd"] is None:
             return amount(one["mean"])
-        seeds = "" if one["sd_over_seeds"] is None else f", seeds {amount(one['sd_over_seeds'])}"
-        return amount(one["mean"]), f"sd {amount(one['sd'])}{seeds}"
+        seeds = "" if one["sd_over_seeds"] is None else f", seeds\u00a0{amount(one['sd_over_seeds'])}"
+        return amount(one["mean"]), f"sd\u00a0{amount(one['sd'])}{seeds}"
 
     lines = []
     for name, one in table.items():
@@ -89,11 +89,11 @@ def _spent(table: Found, words: Words) -> Table:
     return Table(
         name="costs",
         title="What an episode spends",
-        caption="Mean per episode; beneath, the standard deviation over episodes and that of the seeds' means. Calls "
-        "answered from a cache count. Courses: how many ways an episode carried out from the start.",
+        caption="Mean per episode; beneath, the standard deviation (sd) over episodes and that of the seeds' means. "
+        "Cached calls count; courses: attempts within an episode.",
         heads=(
             "condition",
-            "success" if words.share else "value",
+            "success" if words.share else words.name,
             *shown.values(),
             "courses",
             *(["tokens per success"] if per_success else []),
@@ -118,14 +118,14 @@ def _frontier(found: Found, words: Words) -> Table:
     def marked(point: Found) -> str:
         if point["hindsight"]:
             return "hindsight only"
-        return "nothing is better for less" if point["efficient"] else "something is as good for less"
+        return "nothing does as well for less" if point["efficient"] else "something does as well for less"
 
     return Table(
         name="frontier",
         title="The same in numbers",
-        caption="From cheap to dear. What is marked as efficient is worth a look; the rest costs more without doing "
-        "better.",
-        heads=("condition", "attempts", f"cost ({unit})", "success" if words.share else "value", ""),
+        folded=True,
+        caption="From cheap to dear; hindsight takes the best of several attempts, which nobody knows beforehand.",
+        heads=("condition", "attempts", f"cost ({unit})", "success" if words.share else words.name, "standing"),
         rows=[
             (point["name"], str(point["attempts"]), amount(point["cost"]), words.plain(point["value"]), marked(point))
             for point in found["frontier"]
@@ -147,8 +147,8 @@ def failures(found: Found) -> list[Part]:
         Table(
             name="handoff",
             title="Labels and parties",
-            caption="Each episode gets one label (explained below); a party's count is of the labels that are its "
-            "part. Recovery: success among episodes that met a setback, such as a refused action.",
+            caption="Each episode gets one label, explained below; parties: whose part the labels are; recovery: "
+            "success among episodes that met a setback.",
             heads=(
                 "condition",
                 "episodes",

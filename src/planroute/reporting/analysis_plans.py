@@ -16,10 +16,12 @@ from planroute.reporting.analysis_shown import (
     counts,
     differing,
     estimated,
+    head,
     line,
     not_run,
     share,
 )
+from planroute.reporting.wording import capital
 
 Found = Mapping[str, Any]
 SHARES: Final = Words({"name": "success"})
@@ -33,7 +35,7 @@ def kept(found: Found) -> list[Part]:
     if preservation["overall"]["episodes"] or preservation["search"]["episodes"]:
         drawing = Drawing(
             "preservation_by_length",
-            "Order kept, by plan length",
+            "Order kept, by plan length (Figure 2)",
             "Each point is the share of plans of that length whose declared order was kept, with its 95 % interval; "
             "hollow: fewer than 10 plans.",
             "no plan of known length was carried out without being enforced",
@@ -61,8 +63,8 @@ def _preservation(preservation: Found) -> Table:
     return Table(
         name="preservation",
         title="Order kept (Table 1)",
-        caption="Under PLAN_REACT the plan is shown and nothing enforces it: in how many plans were the units carried "
-        "out in the declared order? SEARCH lists alternatives: kept if any one was, so compare it with no other row.",
+        caption="In how many plans of PLAN_REACT, where nothing enforces the plan, was the declared order kept? "
+        "SEARCH counts as kept if any one of its alternatives was: compare it with no other row.",
         heads=("plans", "order kept", "number of plans", "tasks"),
         rows=[(name, estimated(SHARES, one), amount(one["episodes"]), amount(one["tasks"])) for name, one in groups],
         lines=[{"plans": name, **line("kept", one), **counts(one)} for name, one in groups],
@@ -75,7 +77,7 @@ def _by_mode_and_length(preservation: Found) -> Table:
     lengths = list(preservation["by_length"])
 
     def cell(one: Found) -> Cell:
-        return (str(estimated(SHARES, one)[0]), f"{one['episodes']} plans") if one["episodes"] else NOTHING
+        return (estimated(SHARES, one)[0], f"{one['episodes']} plans") if one["episodes"] else NOTHING
 
     return Table(
         name="preservation_by_mode_and_length",
@@ -95,8 +97,8 @@ def _completion(completion: Found) -> Table:
     return Table(
         name="completion",
         title="How much of the plan was carried out (Tables 2, 15, 16)",
-        caption="Units are the executable steps of a plan. Carried out is the share of the needed units that was done, "
-        "all of it how often nothing was missing. SEARCH: the alternative that was done best.",
+        caption="Units are the executable steps of a plan; carried out: the share of the needed ones that was done; "
+        "all of it: how often none was missing. SEARCH: its best alternative.",
         heads=(
             "condition",
             "units planned",
@@ -140,9 +142,9 @@ def ceiling(found: Found) -> list[Part]:
     if rq2["status"] != "done":
         return [not_run("Comparing fixed modes", rq2["why"])]
     words = Words(found["measure"])
-    parts: list[Part] = [_modes(rq2, words), _controls(rq2, words)]
+    parts: list[Part] = [_modes(rq2, words, found["measure"]), _controls(rq2, words)]
     if rq2["note"]:
-        parts.append(Note(f"Here {rq2['note']}."))
+        parts.append(Note(f"{capital(rq2['note'])}."))
     if rq2["solved"]:
         some, every, none = (rq2["solved"][name] for name in ("by_some", "by_all", "by_none"))
         parts.append(
@@ -154,7 +156,7 @@ def ceiling(found: Found) -> list[Part]:
     return [*parts, _by_kind(rq2, words), *_quality(rq2["quality"])]
 
 
-def _modes(rq2: Found, words: Words) -> Table:
+def _modes(rq2: Found, words: Words, measure: Found) -> Table:
     rows: list[list[Cell]] = []
     lines = []
     for mode, one in rq2["modes"].items():
@@ -178,9 +180,9 @@ def _modes(rq2: Found, words: Words) -> Table:
     return Table(
         name="modes",
         title="Fixed modes and the best choice in hindsight (Table 3)",
-        caption=f"Each mode forced on the same tasks, with its 95 % interval; the lead of {rq2['best']} over it is "
-        "clear where its interval leaves out 0. The last row picks for each task the mode that did best on it.",
-        heads=("mode", "value" if not words.share else "success", f"{rq2['best']} ahead by", "episodes", "tasks"),
+        caption=f"Each mode on the same tasks; the lead of {rq2['best']} over it is clear where its interval leaves "
+        "out 0. The last row takes for each task the mode that did best on it.",
+        heads=("mode", head(words, measure), f"{rq2['best']} ahead by", "episodes", "tasks"),
         rows=rows,
         lines=lines,
         apart=frozenset({len(rows) - 1}),
@@ -218,11 +220,11 @@ def _controls(rq2: Found, words: Words) -> Table:
     return Table(
         name="controls",
         title="Is choosing more than trying again? (Tables 3, 18)",
-        caption=f"In hindsight, choosing gains {words.between(rq2['headroom'])} over {rq2['best']} alone, but so would "
-        f"the best of k attempts with {rq2['best']}. What is left is what modes add; cross-fitted, the best mode is "
-        "picked on other tasks than those it is judged on.",
+        caption=f"In hindsight, choosing gains {words.between(rq2['headroom'])} over {rq2['best']} alone; so may the "
+        f"best of k attempts with {rq2['best']}, and what is left is what modes add. Cross-fitted: the fixed "
+        "mode is chosen on other tasks than those it is judged by.",
         heads=(
-            "",
+            "control",
             f"best of k, {rq2['best']} alone",
             "best mode of each task",
             "left for choosing",

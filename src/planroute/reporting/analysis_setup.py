@@ -131,10 +131,12 @@ def _measures(found: Found) -> Terms:
         value = (words.name, "the cost of an episode as the domain counts it: less is better")
     else:
         value = (words.name, f"a metric of the domain: {found['measure']['better']} is better")
+    seeded = "each task with each seed is a world of its own, and counts as a task here; executing it repeats exactly"
     return Terms(
         "How to read the measures",
         [
             value,
+            *([("task", seeded)] if found["measure"]["worlds"] else []),
             ("[a, b]", "a 95 % interval that resamples tasks: with other such tasks the value would likely lie there"),
             ("points", "a difference of two shares in per cent; of costs the amount saved, so that + is always better"),
             ("order kept", "the units of the declared plan were carried out in the order in which they were declared"),
@@ -143,7 +145,7 @@ def _measures(found: Found) -> Terms:
             ("policy", "a way of declaring a mode for each task"),
             ("p", "how often blind shuffling would do at least as well; after Holm: corrected for several policies"),
             ("sd", "standard deviation: how far episodes, or the means of seeds, typically are from the mean"),
-            ("†", "rests on fewer than 10 episodes"),
+            ("†", "rests on fewer than 10 episodes, or than 10 tasks where tasks are compared"),
         ],
     )
 
@@ -156,6 +158,7 @@ def published(values: Sequence[Mapping[str, Any]]) -> list[Part]:
         Note("The paper's values are of other models: context, not comparison."),
         Table(
             name="published",
+            texts=True,
             title="What the paper prints",
             caption="Each line is a value as the paper prints it, where it stands, and what came out here.",
             heads=("what", "where in the paper", "domain", "model", "paper", "here"),

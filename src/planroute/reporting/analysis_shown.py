@@ -29,6 +29,10 @@ class Table:
     rows: Sequence[Sequence[Cell]]
     lines: Sequence[Mapping[str, Any]]
     apart: frozenset[int] = field(default_factory=frozenset)
+    texts: bool = False
+    """Its cells are texts rather than numbers."""
+    folded: bool = False
+    """Shown only when asked for, since a figure says the same."""
 
     kind: str = "table"
 
@@ -75,7 +79,12 @@ Part = Table | Drawing | Note | Terms
 
 def not_run(what: str, why: str) -> Note:
     """Say that ``what`` was not run, and what it needs."""
-    return Note(f"{what}: not run, {why}." if why else f"{what}: not run.", missing=True)
+    return Note(f"{what}: not run{needed(why)}.", missing=True)
+
+
+def needed(why: str) -> str:
+    """What goes after ``not run``: ``; it needs ...``, or the reason."""
+    return f"; {'it ' if why.startswith('needs') else ''}{why}" if why else ""
 
 
 def written(parts: Sequence[Part], found: Mapping[str, Any], folder: Path) -> list[dict[str, Any]]:
@@ -106,12 +115,13 @@ def _drawn(part: Drawing, found: Mapping[str, Any], folder: Path) -> str | None:
     return f"data:image/svg+xml;base64,{base64.b64encode(svg).decode()}"
 
 
-def estimated(words: Words, found: Mapping[str, Any] | None) -> Cell:
+def estimated(words: Words, found: Mapping[str, Any] | None) -> tuple[str, str]:
     """A value over its interval, marked where it rests on few episodes."""
-    return _cell(found, words.plain, lambda one: words.interval(one, signed=False))
+    value, between = _cell(found, words.plain, lambda one: words.interval(one, signed=False))
+    return (f"{value} {SPARSE}" if found and found.get("sparse") and value != NOTHING else value), between
 
 
-def differing(words: Words, found: Mapping[str, Any] | None) -> Cell:
+def differing(words: Words, found: Mapping[str, Any] | None) -> tuple[str, str]:
     """A difference over its interval."""
     return _cell(found, words.points, lambda one: words.interval(one, signed=True))
 
@@ -120,11 +130,15 @@ def _cell(
     found: Mapping[str, Any] | None,
     said: Callable[[float | None], str],
     between: Callable[[Mapping[str, Any]], str],
-) -> Cell:
+) -> tuple[str, str]:
     if not found or found.get("mean") is None:
-        return NOTHING
-    mark = f" {SPARSE}" if found.get("sparse") and "episodes" in found and found["episodes"] != found["tasks"] else ""
-    return f"{said(found['mean'])}{mark}", between(found)
+        return NOTHING, ""
+    return said(found["mean"]), between(found).replace(" ", "\u00a0")
+
+
+def head(words: Words, measure: Mapping[str, Any]) -> str:
+    """The head of a column of values: what is measured, and which way is better where that is not plain."""
+    return "success" if words.share else f"{words.name} ({measure['better']} is better)"
 
 
 def line(name: str, found: Mapping[str, Any] | None) -> dict[str, Any]:

@@ -13,6 +13,8 @@ class Section:
     title: str
     template: str
     values: Mapping[str, Any] = field(default_factory=dict)
+    short: str = ""
+    """The title in the row of links, where the whole one is too long for it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -94,7 +94,9 @@ def frontier(found: Found) -> "Figure | None":
     if not points:
         return None
     scale = 100 if _share(found) else 1
-    names = list(dict.fromkeys(one["name"] for one in points))
+    known = {one["name"] for one in points}
+    names = [*(name for name in costs.get("conditions", {}) if name in known)]
+    names += sorted(known - set(names))
     figure, (ax,) = side_by_side(1, width=6.6, height=3.8)
     efficient = [one for one in points if one["efficient"]]
     ax.plot([one["cost"] for one in efficient], [scale * one["value"] for one in efficient], color="#88919a", zorder=1)
@@ -121,6 +123,7 @@ def frontier(found: Found) -> "Figure | None":
     spread = [one["cost"] for one in points if one["cost"] > 0]
     if len(spread) == len(points) and max(spread) > 8 * min(spread):
         ax.set_xscale("log")
+        _plain_ticks(ax, min(spread), max(spread))
     ax.set_xlabel("s of planning per task" if costs.get("unit") == "planning_s" else "tokens per task")
     _value_axis(ax, found)
     _keys(figure, ax)
@@ -162,6 +165,18 @@ def _keys(figure: "Figure", ax: "Axes") -> None:
     handles, names = ax.get_legend_handles_labels()
     if handles:
         figure.legend(handles, names, loc="outside right center", frameon=False, fontsize=7)
+
+
+def _plain_ticks(ax: "Axes", low: float, high: float) -> None:
+    """Ticks of a logarithmic axis as numbers, at 1, 2 and 5 times powers of ten."""
+    from matplotlib.ticker import NullFormatter, NullLocator
+
+    steps = [digit * 10.0**power for power in range(-6, 13) for digit in (1, 2, 5)]
+    shown = [step for step in steps if low / 1.3 <= step <= high * 1.3]
+    ax.set_xlim(low / 1.3, high * 1.3)
+    ax.xaxis.set_minor_locator(NullLocator())
+    ax.xaxis.set_minor_formatter(NullFormatter())
+    ax.set_xticks(shown, [f"{step:,.10g}" for step in shown])
 
 
 def _value_axis(ax: "Axes", found: Found) -> None:
