@@ -3,8 +3,8 @@
 import typer
 
 from planroute.cli import (
-    analyse,
     agreement,
+    analyse,
     compare,
     compare_alfworld,
     compare_all,

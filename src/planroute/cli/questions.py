@@ -52,9 +52,14 @@ def answer(names: Sequence[str], asked: Asked, *, json: bool) -> None:
     from planroute.cli.analyse import print_conclusions
     from planroute.cli.setting import opened_model
     from planroute.cli.show import exit_on_failures, print_json
+    from planroute.errors import InputError
     from planroute.experiments.matrix import NAMES
     from planroute.experiments.questions import QUESTIONS, beside, needs, question
 
+    if asked.judge is not None and asked.out is None:
+        raise InputError("--judge needs --out: it reads the plans of kept episodes")
+    if asked.judge == asked.model:
+        typer.echo("planroute: the judge is the model that wrote the plans; take another judge", err=True)
     spread = [q for name in names for q in (QUESTIONS if name.strip().upper() == "RQ" else (name.strip(),))]
     questions = [question(name) for name in dict.fromkeys(one.upper() for one in spread)]
     needed = needs(questions)
@@ -167,12 +172,8 @@ def _ran(bench: "Bench", needed: Any, asked: Asked, *, quiet: bool) -> "Ran":
 
 def _quality(asked: Asked, rows: "Sequence[EpisodeRow]", judge: "Model | None", *, quiet: bool) -> Mapping[str, float]:
     """Have the judge score every plan of a kept run, once; empty without a judge."""
-    from planroute.errors import InputError
-
-    if judge is None:
+    if judge is None or asked.out is None:
         return {}
-    if asked.out is None:
-        raise InputError("--judge needs --out: it reads the plans of kept episodes")
     from planroute.calls import Sampling
     from planroute.cli.cases import read_cases
     from planroute.cli.judge import judged
