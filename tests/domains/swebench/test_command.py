@@ -204,5 +204,6 @@ def test_every_condition_with_the_embedded_model(tmp_path):
     assert sum(row["interactions"] for row in conditions.values()) > 3
     for row in conditions.values():
         (episode,) = row["per_episode"]
-        assert episode["status"] == "finished"
+        assert episode["status"] in ("finished", "failed")  # the latter: a reply that held no plan
         assert episode["stop"] in set(Stop)
+        assert episode["failure"] in ("TASK", "MODEL")
