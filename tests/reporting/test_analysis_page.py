@@ -225,6 +225,14 @@ def test_figures_stand_what_is_missing(kind, costly):
     assert (draw(kind, found, {}) is not None) is (kind == "frontier")
 
 
+def test_a_task_that_nobody_solved_has_no_place_among_lengths(found):
+    known = {"tasks": 2, "conditions": {"SEARCH": {"mean": 0.5, "low": None, "high": None, "sparse": True}}}
+    lengths = {"1-5": known, "unsolved": known}
+    figure = draw("success_by_length", {**found, "rq3": {"by_length": lengths}}, {})
+    assert [one.get_text() for one in figure.axes[0].get_xticklabels()] == ["1-5\n2 tasks"]
+    assert draw("success_by_length", {**found, "rq3": {"by_length": {"unsolved": known}}}, {}) is None
+
+
 def test_a_folder_that_cannot_be_written_is_told(found, rows, tmp_path):
     (tmp_path / "figures").write_text("in the way")
     with pytest.raises(StorageError, match="cannot write"):

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
 Found = Mapping[str, Any]
 SPARE = "vPXp<>*h"
+SHADES = (*OTHERS, "#9a3412", "#5b7f1e", "#c28f00", "#a3a9b0")
+UNSOLVED = "unsolved"
 
 
 def preservation_by_length(found: Found) -> "Figure | None":
@@ -37,9 +39,9 @@ def preservation_by_length(found: Found) -> "Figure | None":
 
 
 def success_by_length(found: Found) -> "Figure | None":
-    """The value of every condition by task length (Figure 3)."""
+    """The value of every condition by task length (Figure 3); a task that nobody solved has no length."""
     table = _part(found, "rq3", "by_length")
-    lengths = [label for label, one in table.items() if one.get("conditions")]
+    lengths = [label for label, one in table.items() if one.get("conditions") and label != UNSOLVED]
     if not lengths:
         return None
     names = list(dict.fromkeys(name for label in lengths for name in table[label]["conditions"]))
@@ -158,7 +160,7 @@ def _lines(ax: "Axes", lines: Mapping[str, Sequence[Found]], scale: float) -> No
 def _look(name: str, names: Sequence[str]) -> tuple[str, str]:
     """Colour and marker of a condition among ``names``."""
     place = [one for one in names if one not in MODES].index(name) if name not in MODES else 0
-    return COLOURS.get(name, OTHERS[place % len(OTHERS)]), MARKERS.get(name, SPARE[place % len(SPARE)])
+    return COLOURS.get(name, SHADES[place % len(SHADES)]), MARKERS.get(name, SPARE[place % len(SPARE)])
 
 
 def _keys(figure: "Figure", ax: "Axes") -> None:
