@@ -23,6 +23,7 @@ def row(condition, task, seed, success, *, tokens=100, metrics=None, **changes):
         "executed": executed,
         "factors": {"task_type": "one"},
         "metrics": metrics or {},
+        "planning": (),
         "spent": {"action": {"model_calls": 1, "answer_tokens": tokens, "interactions": 1}},
         **changes,
     }
