@@ -63,6 +63,19 @@ def test_where_nothing_is_clearly_better_the_cheapest_is_named():
     assert said(found, "use")["sentence"].startswith("Use PREDEFINED")
 
 
+def test_what_is_clearly_better_than_every_mode_is_named_even_if_it_is_none():
+    chances = {task: {**dict.fromkeys(MODES, 0.3), "FLAT_REACT": 0.9} for task in TASKS}
+    found = said(analyse(forced(chances, 6)), "use")
+    assert (found["choice"], found["sure"]) == ("FLAT_REACT", "clear")
+    assert found["sentence"].startswith("Use FLAT_REACT, which acts without a plan: it is clearly better than")
+
+
+def test_a_cheaper_condition_that_may_be_as_good_comes_before_a_mode_that_beats_the_other_modes():
+    chances = {task: {**one, "FLAT_REACT": 0.9} for task, one in ONE_BEST.items()}
+    found = said(analyse(forced(chances, 6, tokens={"FLAT_REACT": 10})), "use")
+    assert (found["choice"], found["sure"]) == ("FLAT_REACT", "open")
+
+
 def test_too_few_executions_leave_the_control_out_and_say_so():
     found = analyse(forced(ALIKE, 2))
     assert found["rq2"]["controls"] == {} or all(int(k) <= 2 for k in found["rq2"]["controls"])

@@ -5,7 +5,7 @@ from typing import Any, Final
 
 from planroute.analysis.estimates import excludes_zero
 from planroute.analysis.wording import Words
-from planroute.modes import Baseline, Mode
+from planroute.modes import UNPLANNED, Baseline, Mode
 
 SURE: Final = 0.05
 """A corrected p below it counts as a finding."""
@@ -13,40 +13,54 @@ Found = Mapping[str, Any]
 
 
 def conclusions(found: Found) -> list[dict[str, str]]:
-    """Return the sentences in the order of a reader's questions; ``sure`` is clear, open or not_run."""
+    """Return the sentences in the order of a reader's questions; ``sure`` is clear, open or not_run.
+
+    The first says which condition to use, and names it as ``choice``.
+    """
     words = Words(found["measure"])
     parts = [_use, _best, _headroom, _declared, _executed, _rollouts, _kept, _quality, _spent]
     return [sentence for part in parts for sentence in part(found, words)]
 
 
-def _said(about: str, sure: bool | None, text: str) -> dict[str, str]:
-    return {"about": about, "sure": "not_run" if sure is None else "clear" if sure else "open", "sentence": text}
+def _said(about: str, sure: bool | None, text: str, choice: str = "") -> dict[str, str]:
+    word = "not_run" if sure is None else "clear" if sure else "open"
+    return {"about": about, "sure": word, "sentence": text, **({"choice": choice} if choice else {})}
 
 
 def _use(found: Found, words: Words) -> list[dict[str, str]]:
-    """Which condition to use: a policy or a baseline only where it is clearly no worse, else the best fixed mode."""
+    """What to use: what is clearly better than the best fixed mode; else the cheapest that may be as good."""
     rq2 = found["rq2"]
     if rq2["status"] != "done":
         return [_said("use", None, f"Which mode to use cannot be said: it {rq2['why']}.")]
     best, behind = rq2["best"], rq2["behind"]
-    policy = next((n for n, one in (found["rq4"].get("against_best") or {}).items() if (one["low"] or 0) > 0), None)
-    if policy is not None:
-        ahead = found["rq4"]["against_best"][policy]
-        text = f"Let the model declare ({policy}): {words.ahead(ahead)} ahead of {best} everywhere"
-        return [_said("use", True, f"{text}; {_cost(found, policy)}.")]
+    policies = found["rq4"].get("against_best") or {}
+    ahead = {name: one for name, one in policies.items() if (one["low"] or 0) > 0}
+    if ahead:
+        policy = max(ahead, key=lambda name: ahead[name]["mean"])
+        text = f"Let the model declare ({policy}): {words.ahead(ahead[policy])} ahead of {best} everywhere"
+        return [_said("use", True, f"{text}; {_cost(found, policy)}.", policy)]
     costs = {name: one[found["costs"]["unit"]]["mean"] for name, one in found["costs"]["conditions"].items()}
+    passed = {name: one for name, one in behind.items() if one["high"] is not None and one["high"] < 0}
+    if passed:
+        choice = min(passed, key=lambda name: passed[name]["mean"])
+        text = f"Use {choice}{_plain(choice)}: it is clearly better than {best}, the best of the modes"
+        return [_said("use", True, f"{text} ({words.between(behind[choice])}); {_cost(found, choice)}.", choice)]
     level = [name for name, one in behind.items() if not excludes_zero(one) and name in costs]
     cheaper = sorted((name for name in level if costs[name] < costs[best]), key=lambda name: costs[name])
-    if not any(not excludes_zero(one) for name, one in behind.items() if name in set(Mode)):
-        return [_said("use", True, f"Use {best}: it is clearly better than every other mode; {_cost(found, best)}.")]
-    if not cheaper:
-        why = "nothing is clearly better, and of those that may be as good it is the cheapest"
-        return [_said("use", False, f"Use {best}: {why}; {_cost(found, best)}.")]
-    choice = cheaper[0]
-    gap = words.between(behind[choice])
-    plain = ", which acts without a plan" if choice == Baseline.FLAT_REACT else ""
-    text = f"Use {choice}{plain}: {best}, the best mode, is not clearly better ({gap}), and {choice} is cheaper"
-    return [_said("use", False, f"{text}; {_cost(found, choice)}, {best} {_ratio(costs[best], costs[choice])}.")]
+    if cheaper:
+        choice, gap = cheaper[0], words.between(behind[cheaper[0]])
+        text = f"Use {choice}{_plain(choice)}: {best}, the best mode, is not clearly better ({gap}), and {choice} is "
+        text += f"cheaper; {_cost(found, choice)}, {best} {_ratio(costs[best], costs[choice])}."
+        return [_said("use", False, text, choice)]
+    if all(excludes_zero(one) for name, one in behind.items() if name in set(Mode)):
+        why = "it is clearly better than every other mode"
+        return [_said("use", True, f"Use {best}: {why}; {_cost(found, best)}.", best)]
+    why = "nothing is clearly better, and of those that may be as good it is the cheapest"
+    return [_said("use", False, f"Use {best}: {why}; {_cost(found, best)}.", best)]
+
+
+def _plain(name: str) -> str:
+    return ", which acts without a plan" if name in UNPLANNED else ""
 
 
 def _best(found: Found, words: Words) -> list[dict[str, str]]:

@@ -136,18 +136,21 @@ def _tiles(found: Found) -> list[tuple[str, str, str]]:
     rq2, rq4, words = found["rq2"], found["rq4"], Words(found["measure"])
     if rq2["status"] != "done":
         return []
-    best, one = rq2["best"], rq2["modes"][rq2["best"]]
+    measured = {**(found["rq3"].get("conditions") or {}), **rq2["modes"]}
+    named = found["conclusions"][0].get("choice", "")
+    choice = named if named in measured else rq2["best"]
+    one, apart = measured[choice], ", the best fixed mode" if choice == rq2["best"] else ""
     spent, unit = found["costs"]["conditions"], found["costs"]["unit"]
     cheapest = min(spent, key=lambda name: (spent[name][unit]["mean"], name))
     tiles = [
         (
             words.plain(one["mean"]),
-            f"{head(words, found['measure'])} with {best}, the best fixed mode",
+            f"{head(words, found['measure'])} with {choice}{apart}",
             _rests(words.interval(one, signed=False), one),
         ),
         (
-            amount(round(spent[best][unit]["mean"])),
-            f"{words.unit(unit)} per task with {best}",
+            amount(round(spent[choice][unit]["mean"])),
+            f"{words.unit(unit)} per task with {choice}",
             f"cheapest is {cheapest} with {amount(spent[cheapest][unit]['mean'])}",
         ),
         _left(rq2, words),
