@@ -32,5 +32,7 @@ UNPLANNED: Final = frozenset({Baseline.FLAT_REACT, Baseline.REPEATED_REACT})
 MODES: Final[tuple[Mode, ...]] = tuple(Mode)
 SIX: Final[tuple[str, ...]] = (Baseline.FLAT_REACT, Baseline.PLAN_REACT, *MODES)
 """The conditions that are compared everywhere; the control for search is asked for beside them."""
+DECLARED: Final = "DECLARED_"
+"""What the names of conditions begin with in which a mode is declared and nothing is executed."""
 ROUTED: Final = "ROUTED"
 """The condition in which a declarer, not the experiment, chooses the mode."""

@@ -76,6 +76,12 @@ def test_a_cheaper_condition_that_may_be_as_good_comes_before_a_mode_that_beats_
     assert (found["choice"], found["sure"]) == ("FLAT_REACT", "open")
 
 
+def test_where_nothing_was_solved_nothing_is_recommended():
+    found = analyse(forced({task: dict.fromkeys([*MODES, "FLAT_REACT"], 0.0) for task in TASKS}, 2))
+    assert said(found, "use")["sentence"] == "None can be recommended: no condition solved a task."
+    assert "choice" not in said(found, "use")
+
+
 def test_too_few_executions_leave_the_control_out_and_say_so():
     found = analyse(forced(ALIKE, 2))
     assert found["rq2"]["controls"] == {} or all(int(k) <= 2 for k in found["rq2"]["controls"])

@@ -33,6 +33,8 @@ def _use(found: Found, words: Words) -> list[dict[str, str]]:
     if rq2["status"] != "done":
         return [_said("use", None, f"Which mode to use cannot be said: it {rq2['why']}.")]
     best, behind = rq2["best"], rq2["behind"]
+    if words.share and not any(one["value"] for one in found["costs"]["conditions"].values()):
+        return [_said("use", False, "None can be recommended: no condition solved a task.")]
     policies = found["rq4"].get("against_best") or {}
     ahead = {name: one for name, one in policies.items() if (one["low"] or 0) > 0}
     if ahead:
@@ -68,6 +70,8 @@ def _best(found: Found, words: Words) -> list[dict[str, str]]:
     if rq2["status"] != "done":
         return []
     best, second = rq2["best"], rq2["second"]
+    if words.share and not any(one["mean"] for one in rq2["modes"].values()):
+        return [_said("best mode", False, "No mode solved a task.")]
     lead = rq2["behind"][second]
     value = words.value(rq2["modes"][best])
     if excludes_zero(lead):
@@ -105,7 +109,12 @@ def _declared(found: Found, words: Words) -> list[dict[str, str]]:
     rq4 = found["rq4"]
     if rq4["status"] != "done":
         return [_said("declaration", None, f"Whether declared modes fit their tasks cannot be said: it {rq4['why']}.")]
-    said = []
+    said = [
+        _said(
+            "declaration", True, f"In {count} episodes of {name} no declaration could be read; they count for no mode."
+        )
+        for name, count in rq4["undeclared"].items()
+    ]
     for name, one in rq4["policies"].items():
         against = rq4["against_best"][name]
         apart = f"; {words.between(against)} against {against['best']} everywhere"

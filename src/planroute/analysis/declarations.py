@@ -9,7 +9,7 @@ from typing import Any, Final
 from planroute.analysis.estimates import difference, estimate
 from planroute.analysis.executions import Executions
 from planroute.episode import EpisodeRow
-from planroute.modes import ROUTED, Mode
+from planroute.modes import DECLARED, ROUTED, Mode
 from planroute.statistics import expected_best, fallback, holm, task_blind
 
 NO_POLICY: Final = "needs a condition in which the mode is declared, such as ROUTED, beside all forced modes"
@@ -19,7 +19,7 @@ def declarations(executions: Executions) -> dict[str, Any]:
     """Return ``policies`` against their task-blind selves, ``pairs`` of policies, and ranked ``fallback``.
 
     What a policy is worth is read off the forced matrix, in which no declaration had a part. p are corrected over all
-    policies of the run by Holm. Within kinds of tasks (``within_kinds``) a policy must tell tasks apart, not kinds.
+    policies of the run by Holm. ``undeclared`` counts episodes in which no declaration could be read. Within kinds of tasks (``within_kinds``) a policy must tell tasks apart, not kinds.
     """
     usable = {
         name: {case: rows for case, rows in found.items() if case in set(executions.shared)}
@@ -33,6 +33,11 @@ def declarations(executions: Executions) -> dict[str, Any]:
             mode: sum(values) / len(values) for mode in executions.modes for values in [executions.values(mode)[case]]
         }
         for case in executions.shared
+    }
+    undeclared = {
+        name: sum(row.declared is None for row in executions.of(name))
+        for name in executions.conditions
+        if name == ROUTED or name.startswith(DECLARED)
     }
     kinds = {executions.kinds[case] for case in executions.shared}
     policies = {}
@@ -60,6 +65,7 @@ def declarations(executions: Executions) -> dict[str, Any]:
     return {
         "status": "done",
         "policies": policies,
+        "undeclared": {name: count for name, count in undeclared.items() if count},
         "against_best": _against_best(executions, values),
         "base": base,
         "pairs": {

@@ -61,6 +61,11 @@ def rollouts(executions: Executions) -> dict[str, Any]:
     searched = [
         (row, own) for row in executions.of(Mode.SEARCH) if (own := tried(row)) and repeated.get((row.task, row.seed))
     ]
+    if not searched:
+        return {
+            "status": "not_run",
+            "why": "no SEARCH episode tried an alternative beside repeated attempts of its seed",
+        }
     single = executions.means(Baseline.FLAT_REACT)
     found: dict[str, Any] = {"status": "done"}
     sizes = [len(own) for _, own in searched]

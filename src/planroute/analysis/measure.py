@@ -6,7 +6,7 @@ from typing import Final, Literal
 
 from planroute.episode import EpisodeRow
 from planroute.errors import InputError
-from planroute.trace import Stop
+from planroute.modes import DECLARED
 
 COST: Final = "objective"
 LATE_COST: Final = 1e4
@@ -35,7 +35,7 @@ class Measure:
 
         An episode that failed is no success; one that missed its deadline has ``LATE_COST``.
         """
-        if row.status == "infrastructure" or row.stop == Stop.DECLARED:
+        if row.status == "infrastructure" or row.condition.startswith(DECLARED):
             return None
         if self.name == "success":
             return float(bool(row.success))

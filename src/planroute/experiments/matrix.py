@@ -17,7 +17,7 @@ from planroute.episode import EpisodeRow
 from planroute.experiments.compare import comparison_cells
 from planroute.experiments.questions import Needs, further_seeds
 from planroute.ledger import Budget
-from planroute.modes import MODES, ROUTED, Baseline, Mode
+from planroute.modes import DECLARED, MODES, ROUTED, Baseline, Mode
 from planroute.protocols import Declarer, Domain, Model, Task
 from planroute.runs.cells import Cell
 from planroute.runs.execute import execute_run
@@ -26,10 +26,7 @@ from planroute.streams import stream
 RUN: Final = "run"
 FEW_SHOT: Final = "few_shot"
 NAMES: Final[Mapping[str, str]] = {
-    "ranked": "DECLARED_RANKED",
-    "thinking": "DECLARED_THINKING",
-    "no_thinking": "DECLARED_NO_THINKING",
-    "few_shot": "DECLARED_FEW_SHOT",
+    name: f"{DECLARED}{name.upper()}" for name in ("ranked", "thinking", "no_thinking", "few_shot")
 }
 NO_SHOT: Final = "no task among those kept for demonstrations was solved by one and the same mode alone under two seeds"
 

@@ -10,8 +10,8 @@ from typing import Any
 from planroute.episode import EpisodeRow
 from planroute.evaluation.attribution import attribute, forced_matrix
 from planroute.experiments.compare import mean_known, ordered
+from planroute.modes import DECLARED
 from planroute.statistics import cluster_bootstrap
-from planroute.trace import Stop
 
 
 def summarise_success(rows: Sequence[EpisodeRow], measures: Sequence[str] = ()) -> dict[str, Any]:
@@ -24,7 +24,7 @@ def summarise_success(rows: Sequence[EpisodeRow], measures: Sequence[str] = ()) 
     infrastructure failure ended are counted apart and left out of every mean; every other failure counts as a failure
     of the task.
     """
-    rows = [row for row in rows if row.stop != Stop.DECLARED]
+    rows = [row for row in rows if not row.condition.startswith(DECLARED)]
     conditions: dict[str, Any] = {}
     matrix = forced_matrix(rows)
     for condition in ordered(row.condition for row in rows):
