@@ -183,7 +183,8 @@ def _quality(found: Found, words: Words) -> list[dict[str, str]]:
 
 
 def _spent(found: Found, words: Words) -> list[dict[str, str]]:
-    efficient = [point for point in found["costs"]["frontier"] if point["efficient"]]
+    frontier = found["costs"]["frontier"]
+    efficient = [point for point in frontier if point["efficient"] and (point["value"] or not words.share)]
     unit = words.unit(found["costs"]["unit"])
     if not efficient:
         return []

@@ -19,7 +19,8 @@ def declarations(executions: Executions) -> dict[str, Any]:
     """Return ``policies`` against their task-blind selves, ``pairs`` of policies, and ranked ``fallback``.
 
     What a policy is worth is read off the forced matrix, in which no declaration had a part. p are corrected over all
-    policies of the run by Holm. ``undeclared`` counts episodes in which no declaration could be read. Within kinds of tasks (``within_kinds``) a policy must tell tasks apart, not kinds.
+    policies of the run by Holm. ``undeclared`` counts episodes in which no declaration could be read. Within kinds of
+    tasks (``within_kinds``) a policy must tell tasks apart, not kinds.
     """
     usable = {
         name: {case: rows for case, rows in found.items() if case in set(executions.shared)}
