@@ -138,6 +138,7 @@ def test_the_first_by_priority_is_the_label():
         (Stop.REPLY, FailureLabel.MODEL),
         (Stop.MODEL_REFUSED, FailureLabel.MODEL),
         (Stop.DONE, FailureLabel.NONE),
+        (Stop.DECLARED, FailureLabel.NONE),
         (Stop.PLAN_EXHAUSTED, FailureLabel.NONE),
     ],
 )
@@ -146,7 +147,7 @@ def test_a_stop_that_is_a_failure_is_its_own_label(stop, wanted):
 
 
 def test_every_stop_is_tried():
-    assert len(Stop) == 8
+    assert len(Stop) == 9
 
 
 def test_a_mode_that_the_gate_replaced_is_no_mismatch():
