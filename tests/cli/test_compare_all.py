@@ -38,10 +38,12 @@ def test_a_domain_that_cannot_run_says_what_is_missing_and_the_others_go_on(plan
     [
         (("--domains", "atlas"), "planroute: --domains: 1 problem: 'atlas' is not a domain"),
         (("--conditions", "GUESS"), "planroute: --conditions: 1 problem: 'GUESS' is not a condition"),
+        (("--model", "nonsense"), "planroute: unknown model 'nonsense'"),
+        (("--out", __file__), f"planroute: {__file__}"),
         (("--seeds", "x"), "planroute: --seeds: 1 problem: 'x' is neither a seed nor a range"),
     ],
 )
 def test_wrong_names_are_told_before_anything_runs(planroute, extra, line):
-    code, shown, told = planroute(*SMALL, "--model", "scripted/slip=0", *extra)
+    code, shown, told = planroute(*SMALL, "--domains", "mind2web", "--model", "scripted/slip=0", *extra)
     assert (code, shown) == (2, "")
     assert told.startswith(line)

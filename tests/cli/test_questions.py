@@ -48,8 +48,9 @@ def test_plans_are_scored_by_a_judge_and_held_against_success(planroute, tmp_pat
 
 @pytest.mark.parametrize("domain", ["grid", "mind2web"])
 def test_one_pass_on_another_domain(planroute, domain):
-    command = ("experiment", "RQ4", "--domain", domain, "--model", AGENT, "--tasks", "1", "--seeds", "7,13")
-    code, shown, _ = planroute(*command, "--no-cache", "--json")
+    command = ("experiment", "RQ4", "--domain", domain, "--model", AGENT, "--seeds", "7,13")
+    some = () if domain == "grid" else ("--tasks", "1")
+    code, shown, _ = planroute(*command, *some, "--no-cache", "--json")
     found = json.loads(shown)
     assert code == 0
     assert found["measure"]["name"] == ("objective" if domain == "grid" else "success")
@@ -64,7 +65,13 @@ def test_one_pass_on_another_domain(planroute, domain):
         (("RQ1", "E2", "--model", AGENT), "planroute: RQ1 to RQ4"),
         (("RQ9", "--model", AGENT), "planroute: there is no question 'RQ9' — choose from RQ1, RQ2, RQ3, RQ4"),
         (("RQ1", "--domain", "atlas", "--model", AGENT), "planroute: --domain 'atlas' is unknown — choose from grid"),
-        (("RQ1", "--tasks", "0", "--model", AGENT), "planroute: --tasks 0 leaves nothing to run"),
+        (("RQ1", "--tasks", "0", "--model", AGENT), "planroute: --tasks 0 leaves nothing to compare"),
+        (("RQ1", "--tasks", "9" * 5000, "--model", AGENT), "planroute: the games' folder 9999"),
+        (
+            ("RQ1", "--domain", "grid", "--tasks", "/nope", "--model", AGENT),
+            "planroute: --tasks and --steps go with text",
+        ),
+        (("RQ1", "--states", "3", "--set", "a=1", "--model", AGENT), "planroute: --set, --states: not for RQ1 to RQ4"),
         (("RQ1", "--judge", AGENT, "--model", AGENT), "planroute: --judge needs --out"),
     ],
 )

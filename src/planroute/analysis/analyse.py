@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from planroute.analysis.ceiling import ceiling
+from planroute.analysis.choice import choice
 from planroute.analysis.conclusions import conclusions
 from planroute.analysis.costs import costs
 from planroute.analysis.declarations import declarations
@@ -28,6 +29,7 @@ def analyse(
         raise InputError("there is no episode to analyse")
     chosen = measure or measure_of(rows)
     executions = Executions(rows, chosen)
+    spending = costs(executions)
     found: dict[str, Any] = {
         "measure": {"name": chosen.name, "better": chosen.better, "worlds": chosen.worlds},
         "cases": len(executions.cases),
@@ -35,11 +37,12 @@ def analyse(
         "infrastructure": sum(row.status == "infrastructure" for row in rows),
         "conditions": list(executions.conditions),
         "models": sorted({row.model for row in rows if row.model}),
+        "choice": choice(executions, spending),
         "rq1": structure(executions),
         "rq2": ceiling(executions, quality),
         "rq3": execution(executions),
         "rq4": declarations(executions),
-        "costs": costs(executions),
+        "costs": spending,
         "handoff": handoff(executions),
     }
     return {**found, "conclusions": conclusions(found)}

@@ -1,11 +1,11 @@
-"""What the analyses come to: one sentence each, with its interval, and which mode to use, how sure, at what cost."""
+"""What the analyses come to, a sentence each with its interval: which condition to use, how sure, at what cost."""
 
 from collections.abc import Mapping
 from typing import Any, Final
 
 from planroute.analysis.estimates import excludes_zero
 from planroute.analysis.wording import Words
-from planroute.modes import UNPLANNED, Baseline, Mode
+from planroute.modes import UNPLANNED, Baseline
 
 SURE: Final = 0.05
 """A corrected p below it counts as a finding."""
@@ -18,7 +18,7 @@ def conclusions(found: Found) -> list[dict[str, str]]:
     The first says which condition to use, and names it as ``choice``.
     """
     words = Words(found["measure"])
-    parts = [_use, _best, _headroom, _declared, _executed, _rollouts, _kept, _quality, _spent]
+    parts = [_use, _best, _headroom, _declared, _executed, _rollouts, _kept, _quality, _failures, _spent]
     return [sentence for part in parts for sentence in part(found, words)]
 
 
@@ -28,41 +28,43 @@ def _said(about: str, sure: bool | None, text: str, choice: str = "") -> dict[st
 
 
 def _use(found: Found, words: Words) -> list[dict[str, str]]:
-    """What to use: what is clearly better than the best fixed mode; else the cheapest that may be as good."""
-    rq2 = found["rq2"]
-    if rq2["status"] != "done":
-        return [_said("use", None, f"Which mode to use cannot be said: it {rq2['why']}.")]
-    best, behind = rq2["best"], rq2["behind"]
-    if words.share and not any(one["value"] for one in found["costs"]["conditions"].values()):
+    """The default of ``choice``; a policy where it is clearly better than the best fixed mode and than all else."""
+    picked = found["choice"]
+    if picked["status"] != "done":
+        return [_said("use", None, f"What to use cannot be said: it {picked['why']}.")]
+    best, default, values = picked["best"], picked["default"], picked["values"]
+    if words.share and not values[best]["mean"]:
         return [_said("use", False, "None can be recommended: no condition solved a task.")]
+    side = -1.0 if found["measure"]["better"] == "less" else 1.0
     policies = found["rq4"].get("against_best") or {}
-    ahead = {name: one for name, one in policies.items() if (one["low"] or 0) > 0}
+    ahead = {
+        name: one
+        for name, one in policies.items()
+        if (one["low"] or 0) > 0 and side * found["rq4"]["policies"][name]["policy"] > side * values[best]["mean"]
+    }
     if ahead:
         policy = max(ahead, key=lambda name: ahead[name]["mean"])
-        text = f"Let the model declare ({policy}): {words.ahead(ahead[policy])} ahead of {best} everywhere"
+        fixed = ahead[policy]["best"]
+        text = f"Let the model declare ({policy}): {words.ahead(ahead[policy])} ahead of {fixed} everywhere"
         return [_said("use", True, f"{text}; {_cost(found, policy)}.", policy)]
-    costs = {name: one[found["costs"]["unit"]]["mean"] for name, one in found["costs"]["conditions"].items()}
-    passed = {name: one for name, one in behind.items() if one["high"] is not None and one["high"] < 0}
-    if passed:
-        choice = min(passed, key=lambda name: passed[name]["mean"])
-        text = f"Use {choice}{_plain(choice)}: it is clearly better than {best}, the best of the modes"
-        return [_said("use", True, f"{text} ({words.between(behind[choice])}); {_cost(found, choice)}.", choice)]
-    level = [name for name, one in behind.items() if not excludes_zero(one) and name in costs]
-    cheaper = sorted((name for name in level if costs[name] < costs[best]), key=lambda name: costs[name])
-    if cheaper:
-        choice, gap = cheaper[0], words.between(behind[cheaper[0]])
-        text = f"Use {choice}{_plain(choice)}: {best}, the best mode, is not clearly better ({gap}), and {choice} is "
-        text += f"cheaper; {_cost(found, choice)}, {best} {_ratio(costs[best], costs[choice])}."
-        return [_said("use", False, text, choice)]
-    if all(excludes_zero(one) for name, one in behind.items() if name in set(Mode)):
-        why = "it is clearly better than every other mode"
-        return [_said("use", True, f"Use {best}: {why}; {_cost(found, best)}.", best)]
-    why = "nothing is clearly better, and of those that may be as good it is the cheapest"
-    return [_said("use", False, f"Use {best}: {why}; {_cost(found, best)}.", best)]
+    if picked["clear"]:
+        text = f"Use {best}{_plain(best).rstrip(',')}: {words.value(values[best])}, clearly better than everything else"
+        return [_said("use", True, f"{text}; {_cost(found, best)}.", best)]
+    tasks = f"Undecided on {found['cases']} {'case' if found['measure']['worlds'] else 'task'}"
+    tasks += "s" if found["cases"] != 1 else ""
+    text = f"{tasks}: {default}{_plain(default)} is the cheapest that is not clearly worse than the first, "
+    text += f"{words.value(values[default])}; {_cost(found, default)}."
+    if best != default:
+        gap = words.between(picked["behind"][default])
+        unit = found["costs"]["unit"]
+        spent = {name: found["costs"]["conditions"][name][unit]["mean"] for name in (best, default)}
+        text += f" {best} came out first, {words.plain(values[best]['mean'])} at {_ratio(spent[best], spent[default])}"
+        text += f" the cost, and may be better ({gap})."
+    return [_said("use", False, text, default)]
 
 
 def _plain(name: str) -> str:
-    return ", which acts without a plan" if name in UNPLANNED else ""
+    return ", which acts without a plan," if name in UNPLANNED else ""
 
 
 def _best(found: Found, words: Words) -> list[dict[str, str]]:
@@ -75,9 +77,9 @@ def _best(found: Found, words: Words) -> list[dict[str, str]]:
     lead = rq2["behind"][second]
     value = words.value(rq2["modes"][best])
     if excludes_zero(lead):
-        text = f"Of the fixed modes {best} does best: {value}, {words.ahead(lead)} ahead of {second}."
+        text = f"Yes: of the four modes {best} does best, {value}, {words.ahead(lead)} ahead of {second}."
     else:
-        text = f"{best} comes out first among the fixed modes, {value}, but its lead over {second}, "
+        text = f"Not clear: {best} comes out first among the four modes, {value}, but its lead over {second}, "
         text += f"{words.between(lead)}, may be luck."
     return [_said("best mode", excludes_zero(lead), text)]
 
@@ -87,22 +89,23 @@ def _headroom(found: Found, words: Words) -> list[dict[str, str]]:
     if rq2["status"] != "done":
         return []
     best, room = rq2["best"], rq2["headroom"]
-    text = f"The best mode of each task in hindsight would give {words.plain(rq2['oracle'])}, "
+    text = f"the best mode of each task in hindsight would give {words.plain(rq2['oracle'])}, "
     text += f"{words.between(room)} beyond {best} alone"
     if found["measure"]["worlds"]:
         text += "; an execution repeats exactly here, so that is choice and not luck of attempts."
-        return [_said("headroom", excludes_zero(room), text)]
+        return [_said("headroom", excludes_zero(room), f"{'Yes' if excludes_zero(room) else 'Not clear'}: {text}")]
     k, control = list(rq2["controls"].items())[-1] if rq2["controls"] else ("", {})
     left, fitted = control.get("residual") or {}, control.get("residual_cross_fitted") or {}
     if left.get("low") is None or int(k) < 2:
-        return [_said("headroom", False, f"{text}; too few executions per task to tell it from further attempts.")]
-    text += f"; {k} attempts with {best} alone give {words.plain(control['retry'])}, "
-    text += f"which leaves {words.between(left)} for choosing"
+        text += "; too few executions per task to tell it from further attempts"
+        return [_said("headroom", False, f"Not clear: {text}.")]
+    text += f". But that oracle sees {len(rq2['modes'])} executions of every task; {k} attempts with {best} alone give "
+    text += f"{words.plain(control['retry'])}, so choosing brings {words.between(left)} beyond retrying"
     if left["low"] > 0 and (fitted.get("low") or 0) > 0:
-        return [_said("headroom", True, f"{text}: modes do solve different tasks.")]
+        return [_said("headroom", True, f"Yes: {text}: the modes solve different tasks.")]
     if left["low"] > 0 or (fitted.get("low") or 0) > 0:
-        return [_said("headroom", False, f"{text}: the two ways of estimating it disagree on whether that is luck.")]
-    return [_said("headroom", False, f"{text}: not shown to be more than further attempts.")]
+        return [_said("headroom", False, f"Not clear: {text}; estimated in a second way, that may be luck.")]
+    return [_said("headroom", False, f"Not shown: {text}.")]
 
 
 def _declared(found: Found, words: Words) -> list[dict[str, str]]:
@@ -110,26 +113,23 @@ def _declared(found: Found, words: Words) -> list[dict[str, str]]:
     if rq4["status"] != "done":
         return [_said("declaration", None, f"Whether declared modes fit their tasks cannot be said: it {rq4['why']}.")]
     said = [
-        _said(
-            "declaration", True, f"In {count} episodes of {name} no declaration could be read; they count for no mode."
-        )
+        _said("declaration", True, f"{count} declarations of {name} could not be read; they count for no mode.")
         for name, count in rq4["undeclared"].items()
     ]
     for name, one in rq4["policies"].items():
         against = rq4["against_best"][name]
         apart = f"; {words.between(against)} against {against['best']} everywhere"
+        some = f" on {one['tasks']} of {found['cases']} tasks" if one["tasks"] < found["cases"] else ""
         if one["p_one_sided"] is None:
             only = max(one["frequencies"], key=one["frequencies"].get)
-            text = f"{name} declares {only} for every task: a fixed mode, and no choice that could fit a task{apart}."
+            text = f"No: {name} declares {only} for every task{some}, so it chooses nothing{apart}."
             said.append(_said("declaration", True, text))
             continue
         p = one["p_one_sided_holm"]
-        text = f"The modes that {name} declares are worth {words.plain(one['policy'])}, {words.points(one['delta'])} "
-        text += f"against the same modes shuffled over the tasks (luck alone: {words.range(one['low'], one['high'])}; "
-        text += f"p = {p:.2g})"
-        fits = p < SURE
-        ends = "they fit their tasks better than luck" if fits else "no sign that they fit their tasks"
-        said.append(_said("declaration", fits, f"{text}: {ends}{apart}."))
+        text = f"the modes that {name} declares{some} are worth {words.plain(one['policy'])}, "
+        text += f"{words.points(one['delta'])} against the same modes shuffled over the tasks "
+        text += f"(luck alone: {words.range(one['low'], one['high'])}; corrected p = {p:.2g}){apart}"
+        said.append(_said("declaration", p < SURE, f"{'Yes' if p < SURE else 'No sign of it'}: {text}."))
     return said
 
 
@@ -140,9 +140,9 @@ def _executed(found: Found, words: Words) -> list[dict[str, str]]:
     said = []
     for baseline, table in rq3["against"].items():
         gain = table[rq2["best"]]
-        what = "without a plan" if baseline == Baseline.FLAT_REACT else "with a plan in sight that nothing enforces"
-        verdict = "ahead" if (gain["low"] or 0) > 0 else "behind" if (gain["high"] or 0) < 0 else "no clear difference"
-        text = f"{rq2['best']} against acting {what} ({baseline}): {words.between(gain)}, {verdict}."
+        what = "acting without a plan" if baseline == Baseline.FLAT_REACT else "a plan in sight that nothing enforces"
+        verdict = "Yes" if (gain["low"] or 0) > 0 else "No, it does worse" if (gain["high"] or 0) < 0 else "Not clear"
+        text = f"{verdict}: {rq2['best']} against {what} ({baseline}), {words.between(gain)}."
         said.append(_said("execution", excludes_zero(gain), text))
     return said
 
@@ -152,13 +152,14 @@ def _rollouts(found: Found, words: Words) -> list[dict[str, str]]:
     if control.get("status") != "done":
         return []
     matched = control["matched"]
-    text = f"SEARCH against as many flat runs with the same judge: {words.between(matched['over_judged'])}; of its "
-    text += f"{words.points(matched['over_flat']['mean'])} over one flat run, attempts alone bring "
-    text += (
-        f"{words.points(matched['attempts']['mean'])}, better candidates {words.points(matched['candidates']['mean'])},"
-    )
-    text += f" and the judge {words.points(matched['judge']['mean'])}."
-    return [_said("search", excludes_zero(matched["over_judged"]), text)]
+    over = matched["over_judged"]
+    verdict = "Yes" if (over["low"] or 0) > 0 else "No, it does worse" if (over["high"] or 0) < 0 else "Not clear"
+    text = f"{verdict}: SEARCH against as many attempts without a plan and the same judge, {words.between(over)}. "
+    text += f"Against one attempt without a plan it is {words.points(matched['over_flat']['mean'])}: further attempts "
+    text += f"alone would bring {words.points(matched['attempts']['mean'])}, planned alternatives in place of free "
+    text += f"attempts {words.points(matched['candidates']['mean'])}, and what the judge picked of them "
+    text += f"{words.points(matched['judge']['mean'])}."
+    return [_said("search", excludes_zero(over), text)]
 
 
 def _kept(found: Found, words: Words) -> list[dict[str, str]]:
@@ -168,18 +169,39 @@ def _kept(found: Found, words: Words) -> list[dict[str, str]]:
             _said("structure", None, "Whether a plan in sight is kept cannot be said: no PLAN_REACT episode has one.")
         ]
     share = Words({"name": "success", "better": "more"})
-    text = f"With nothing to enforce it, the declared order was kept in {share.value(overall)} of "
-    return [_said("structure", not overall["sparse"], f"{text}{overall['episodes']} plans.")]
+    kept = round(overall["mean"] * overall["episodes"])
+    text = (
+        f"With nothing to enforce it, {kept} of {overall['episodes']} plans were kept in order, {share.value(overall)}."
+    )
+    return [_said("structure", not overall["sparse"], text)]
 
 
 def _quality(found: Found, words: Words) -> list[dict[str, str]]:
     quality = found["rq2"].get("quality") or {}
-    if quality.get("status") != "done" or quality["correlation"]["r"] is None:
+    if quality.get("status") != "done":
         return []
     r, low, high = (quality["correlation"][name] for name in ("r", "low", "high"))
+    if r is None:
+        text = "Cannot be said: the judge gave every plan the same score, or every episode ended alike."
+        return [_said("quality", False, text)]
     between = "" if low is None else f" [{low:.2f}, {high:.2f}]"
-    text = f"A plan's judged quality and its outcome correlate by r = {r:.2f}{between}."
-    return [_said("quality", low is not None and (low > 0 or high < 0), text)]
+    found_out = low is not None and (low > 0 or high < 0)
+    text = f"{'Yes' if found_out and r > 0 else 'No' if found_out else 'Not clear'}: a plan's judged quality and its "
+    return [_said("quality", found_out, f"{text}outcome correlate by r = {r:.2f}{between}.")]
+
+
+def _failures(found: Found, words: Words) -> list[dict[str, str]]:
+    total = found["handoff"].get("total")
+    if not total or not total["failures"]:
+        return []
+    parties = sorted(total["parties"].items(), key=lambda one: -one[1])
+    shares = ", ".join(
+        f"the {name}'s {count}" if name != "undecided" else f"undecided {count}" for name, count in parties
+    )
+    text = f"Of {total['failures']} failures: {shares}."
+    if total["disagreements"]:
+        text += f" Besides, {total['disagreements']} solved episodes took another order than their plan."
+    return [_said("handoff", True, text)]
 
 
 def _spent(found: Found, words: Words) -> list[dict[str, str]]:
@@ -191,7 +213,7 @@ def _spent(found: Found, words: Words) -> list[dict[str, str]]:
     listed = ", ".join(
         f"{one['name']} ({words.plain(one['value'])} for {one['cost']:,.0f} {unit})" for one in efficient
     )
-    return [_said("cost", True, f"Worth their cost, since nothing does as well for less: {listed}.")]
+    return [_said("cost", False, f"Nothing cheaper came out as good: {listed}; neighbours may not really differ.")]
 
 
 def _cost(found: Found, name: str) -> str:
@@ -205,4 +227,4 @@ def _cost(found: Found, name: str) -> str:
 
 
 def _ratio(cost: float, of: float) -> str:
-    return f"{cost / of:.1f} times that" if of else "more"
+    return f"{cost / of:.1f} times" if of else "more than"

@@ -68,8 +68,15 @@ def _binned(
 
 
 def _completion(executions: Executions, condition: str) -> dict[str, Any]:
-    """Plan size, completion, and what of the budget was used; empty where the condition carries out no plan."""
-    rows = [row for row in executions.of(condition) if row.metrics.get("adherence") is not None]
+    """Plan size, completion, and what of the budget was used; empty where the condition carries out no plan.
+
+    Alternatives in sight that nothing enforced are left out: nobody meant to carry out all of them.
+    """
+    rows = [
+        row
+        for row in executions.of(condition)
+        if row.metrics.get("adherence") is not None and row.metrics.get("alternative_kept") is None
+    ]
     if not rows:
         return {}
     clusters = [executions.measure.case(row) for row in rows]

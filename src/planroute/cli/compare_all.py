@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 import typer
 
 from planroute.cli import compare_alfworld, compare_mind2web, compare_swebench, compare_webarena
-from planroute.cli.compare_text import Words, compared, own_options, shared_defaults
+from planroute.cli.compare_text import Setup, Words, compared, own_options, shared_defaults
 from planroute.cli.compared import Compared
 from planroute.cli.options import (
     BaseUrl,
@@ -18,11 +18,18 @@ from planroute.cli.options import (
     parse_conditions,
     parse_seeds,
 )
+from planroute.errors import PlanrouteError
 
 if TYPE_CHECKING:
     from planroute.protocols import Domain
 
 GRID: Final = "grid"
+
+
+class CannotRun(PlanrouteError):
+    """A domain cannot be opened here: something is missing on this machine, or the conditions do not apply to it."""
+
+
 TEXT: Final[Mapping[str, tuple[Callable[..., "Domain"], Words, Mapping[str, Any]]]] = {
     "alfworld": (compare_alfworld.load, compare_alfworld.WORDS, {}),
     "mind2web": (compare_mind2web.load, compare_mind2web.WORDS, {}),
@@ -73,7 +80,7 @@ def compare_all(
             else:
                 given = {**common, "conditions": conditions, "seeds": seeds, "judge_model": judge_model}
                 found[name] = _text(name, {**given, "first": tasks, "out": folder}, quiet=json)
-        except InputError as error:
+        except CannotRun as error:
             not_run[name] = str(error)
     lines = [line for name, one in found.items() for line in table(name, one.result)]
     result = {
@@ -134,10 +141,19 @@ def _named(domains: str) -> list[str]:
 
 
 def _text(name: str, given: Mapping[str, Any], *, quiet: bool) -> Compared:
+    from planroute.errors import InputError
+
     load, words, defaults = TEXT[name]
     options = {**shared_defaults(), **defaults, **given}
     own = {each.name: each.default for each in own_options(load)}
-    return compared(name, lambda setup: load(setup, **own), words, quiet=quiet, **options)
+
+    def opened(setup: Setup) -> "Domain":
+        try:
+            return load(setup, **own)
+        except InputError as error:
+            raise CannotRun(error.message, hint=error.hint) from None
+
+    return compared(name, opened, words, quiet=quiet, **options)
 
 
 def _grid(conditions: str, seeds: str, out: Path | None, common: Mapping[str, Any], *, quiet: bool) -> Compared:
@@ -146,13 +162,12 @@ def _grid(conditions: str, seeds: str, out: Path | None, common: Mapping[str, An
     from planroute.cli.compare import compared_grid
     from planroute.cli.setting import declarer_from, opened_model
     from planroute.domains.grid import GridDomain
-    from planroute.errors import InputError
     from planroute.modes import MODES, ROUTED
 
     names = parse_conditions(conditions)
     modes = [mode for mode in MODES if mode in names]
     if not modes and ROUTED not in names:
-        raise InputError(f"the grid has none of {', '.join(names)}: nothing can be done there without a plan")
+        raise CannotRun(f"the grid has none of {', '.join(names)}: nothing can be done there without a plan")
     sampling = Sampling(temperature=common["temperature"])
     spec = {name: common[name] for name in ("base_url", "cache", "no_cache")}
     with opened_model(common["model"], **spec) as model:

@@ -93,6 +93,16 @@ def experiment(
             raise InputError(
                 "RQ1 to RQ4 are run apart from other experiments", hint="name them in a command of their own"
             )
+        foreign = {
+            "--communication": communication != "calibrated",
+            "--set": factors,
+            "--model-hours": model_hours,
+            "--states": states,
+            "--draws": draws,
+            "--fresh-triples": fresh_triples is not None,
+        }
+        if given := [option for option, value in foreign.items() if value]:
+            raise InputError(f"{', '.join(given)}: not for RQ1 to RQ4")
         if model is None:
             raise InputError("RQ1 to RQ4 need a language model", hint="name one with --model")
         questions = [part for name in names for part in name.split(",") if part.strip()]

@@ -105,13 +105,16 @@ def _opened(asked: Asked) -> "tuple[Domain, Sampling, int]":
     """Open the domain with its own defaults where the command says nothing else."""
     from planroute.calls import GenerationProfile, Sampling
     from planroute.cli.compare_all import GRID, TEXT
-    from planroute.cli.compare_text import Setup, own_options, shared_defaults
+    from planroute.cli.compare_text import Setup, own_options, shared_defaults, tasks_or_count
     from planroute.domains.text import Limits
     from planroute.errors import InputError
     from planroute.evaluation.judges import RubricJudge
 
     if asked.domain == GRID:
         from planroute.domains.grid import GridDomain
+
+        if asked.tasks is not None or asked.steps is not None:
+            raise InputError("--tasks and --steps go with text domains only", hint="the grid has one day for each seed")
 
         sampling = Sampling(temperature=asked.temperature, max_tokens=asked.max_tokens or 400)
         return GridDomain(sampling=sampling), sampling, 0
@@ -123,21 +126,20 @@ def _opened(asked: Asked) -> "tuple[Domain, Sampling, int]":
     tokens = asked.max_tokens or defaults["max_tokens"]
     sampling = GenerationProfile(temperature=asked.temperature, max_new_tokens=tokens).sampling()
     options = {each.name: each.default for each in own_options(load)}
-    if asked.tasks is not None and not asked.tasks.isdecimal():
+    place, _ = tasks_or_count(asked.tasks)
+    if place is not None:
         name = "games" if "games" in options else "tasks"
-        options[name] = Path(asked.tasks) if name == "games" else asked.tasks
+        options[name] = place if name == "games" else asked.tasks
     limits = Limits(steps=steps, steps_per_unit=min(defaults["steps_per_unit"], steps))
     return load(Setup(RubricJudge("trajectory"), limits, sampling), **options), sampling, steps
 
 
 def _bench(asked: Asked, domain: "Domain", model: "Model", sampling: "Sampling", steps: int) -> "Bench":
     from planroute.cli.compare_all import TEXT
-    from planroute.errors import InputError
+    from planroute.cli.compare_text import tasks_or_count
     from planroute.experiments.matrix import Bench
 
-    count = int(asked.tasks) if asked.tasks is not None and asked.tasks.isdecimal() else None
-    if count == 0:
-        raise InputError("--tasks 0 leaves nothing to run")
+    _, count = tasks_or_count(asked.tasks)
     own = TEXT[asked.domain][2].get("concurrency", 8) if asked.domain in TEXT else 8
     config = {
         "command": "experiment RQ",

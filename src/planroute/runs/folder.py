@@ -165,7 +165,7 @@ class RunFolder:
         try:
             mode = self.path.stat().st_mode
         except OSError as error:
-            if error.errno in (errno.ENAMETOOLONG, errno.ELOOP):
+            if error.errno in (errno.ENAMETOOLONG, errno.ELOOP, errno.ENOTDIR):
                 raise InputError(f"{self.path} cannot be a folder: {error.strerror}", hint=_OTHER) from None
             return
         except ValueError as error:

@@ -54,7 +54,12 @@ def find_games(folder: Path | None = None) -> list[Game]:
 def survey(folder: Path | None = None) -> Collection:
     """Like `find_games`, and say what was skipped."""
     chosen, origin = _choose(folder)
-    if not chosen.is_dir():
+    try:
+        there = chosen.is_dir()
+    except OSError as error:
+        name = str(chosen)[:80]
+        raise InputError(f"the games' folder {name} ({origin}) cannot be read: {error.strerror}", hint=FETCH) from None
+    if not there:
         state = "is not a folder" if chosen.exists() else "does not exist"
         raise InputError(f"the games' folder {chosen} ({origin}) {state}", hint=FETCH)
     root = chosen.resolve()
