@@ -1,11 +1,12 @@
 """Costs and failures on the analysis page: what each condition spends, what it buys, whose part failures are."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from planroute.analysis.wording import Words
 from planroute.reporting.analysis_plans import SHARES
 from planroute.reporting.analysis_shown import (
+    NOTHING,
     Cell,
     Drawing,
     Part,
@@ -13,10 +14,12 @@ from planroute.reporting.analysis_shown import (
     Terms,
     amount,
     estimated,
+    few,
     line,
     not_run,
     share,
 )
+from planroute.reporting.wording import capital, listed
 
 Found = Mapping[str, Any]
 SPENT: Final = {
@@ -28,6 +31,7 @@ SPENT: Final = {
     "interactions": "interactions",
     "planning_s": "s of planning",
 }
+WRITTEN: Final = {"thinking_tokens": "thinking", "answer_tokens": "answer"}
 LABELS: Final = {
     "NONE": "nothing to attribute",
     "PLANNER_FAILURE": "nothing was declared that could be dispatched",
@@ -39,6 +43,14 @@ LABELS: Final = {
     "UNDECIDED": "failed, and the forced modes that would tell whose part it is were not run",
     "INFRASTRUCTURE": "broken off from outside; counts against nobody",
 }
+PARTY: Final = {
+    "planner": "it declared nothing usable, or a mode that failed where another succeeded",
+    "router": "another mode was executed than was declared",
+    "executor": "what was declared, or what nobody declared, was carried out and failed",
+    "verifier": "the record of what was dispatched and the actions disagree about the order",
+    "undecided": "the forced runs that would tell were not made",
+}
+SOLVED_OTHERWISE: Final = "solved, but dispatch record and actions disagree on the order"
 
 
 def costs(found: Found) -> list[Part]:
@@ -48,12 +60,7 @@ def costs(found: Found) -> list[Part]:
         return [not_run("Costs", "no episode counts")]
     return [
         _spent(found["costs"]["conditions"], words),
-        Drawing(
-            "tokens",
-            "Thinking and answer tokens (Figure 7)",
-            "Mean per episode; a bar is one standard deviation over episodes.",
-            "no language model answered",
-        ),
+        _tokens(found["costs"]["conditions"]),
         Drawing(
             "frontier",
             "What a condition costs and what it buys",
@@ -63,6 +70,21 @@ def costs(found: Found) -> list[Part]:
         ),
         _frontier(found["costs"], words),
     ]
+
+
+def _tokens(table: Found) -> Drawing:
+    """The figure of tokens, called by what it shows."""
+    spent = {key: any((one.get(key) or {}).get("mean") for one in table.values()) for key in WRITTEN}
+    drawn = [WRITTEN[key] for key, some in spent.items() if some] or list(WRITTEN.values())
+    missing = (
+        "" if all(spent.values()) else f" No {listed([WRITTEN[k] for k, some in spent.items() if not some])} tokens."
+    )
+    return Drawing(
+        "tokens",
+        f"{capital(listed(drawn))} tokens (Figure 7)",
+        f"Mean per episode; a bar is one standard deviation over episodes.{missing}",
+        "no language model answered",
+    )
 
 
 def _spent(table: Found, words: Words) -> Table:
@@ -90,7 +112,7 @@ def _spent(table: Found, words: Words) -> Table:
         name="costs",
         title="What an episode spends",
         caption="Mean per episode; beneath, the standard deviation (sd) over episodes and that of the seeds' means. "
-        "Cached calls count; courses: attempts within an episode.",
+        "Calls answered from the cache count. Courses: attempts within an episode.",
         heads=(
             "condition",
             "success" if words.share else words.name,
@@ -135,52 +157,116 @@ def _frontier(found: Found, words: Words) -> Table:
 
 
 def failures(found: Found) -> list[Part]:
-    """Labels of all episodes, whose part they are, and recovery from setbacks."""
+    """Failed episodes by party, apart what was solved in another order, recovery from setbacks, and all labels."""
     handoff = found["handoff"]
     if handoff["status"] != "done":
         return [not_run("Attributing failures", handoff["why"])]
-    table = handoff["conditions"]
-    labels = [label for label in LABELS if any(label in one["labels"] for one in table.values())]
-    parties = sorted({party for one in table.values() for party in one["parties"]})
-    failed = {name: sum(one["parties"].values()) for name, one in table.items()}
+    labels = [label for label in LABELS if any(label in one["labels"] for one in handoff["conditions"].values())]
     return [
-        Table(
-            name="handoff",
-            title="Labels and parties",
-            caption="Each episode gets one label, explained below; parties: whose part the labels are; recovery: "
-            "success among episodes that met a setback.",
-            heads=(
-                "condition",
-                "episodes",
-                *(label.replace("_", " ").lower() for label in labels),
-                *parties,
-                "recovery",
-            ),
-            rows=[
-                (
-                    name,
-                    amount(one["episodes"]),
-                    *(str(one["labels"].get(label, 0)) for label in labels),
-                    *(
-                        (str(count), share(count / failed[name]) if failed[name] else "")
-                        for party in parties
-                        for count in [one["parties"].get(party, 0)]
-                    ),
-                    estimated(SHARES, one["recovery"]),
-                )
-                for name, one in table.items()
-            ],
-            lines=[
-                {
-                    "condition": name,
-                    "episodes": one["episodes"],
-                    **{label: one["labels"].get(label, 0) for label in labels},
-                    **{f"party_{party}": one["parties"].get(party, 0) for party in parties},
-                    **line("recovery", one["recovery"]),
-                    "recovery_episodes": one["recovery"]["episodes"],
-                }
-                for name, one in table.items()
-            ],
-        ),
-        Terms("The labels", [(label.replace("_", " ").lower(), LABELS[label]) for label in labels]),
+        _outcomes(handoff),
+        _labels(handoff["conditions"], labels),
+        Terms("The labels", [(_plain(label), LABELS[label]) for label in labels]),
     ]
+
+
+def _outcomes(handoff: Found) -> Table:
+    table = handoff["conditions"]
+    parties = sorted({party for one in table.values() for party in one["parties"]})
+    total: dict[str, Any] = {
+        "episodes": sum(one["episodes"] for one in table.values()),
+        "failures": sum(_failed(one) for one in table.values()),
+        "disagreements": sum(one.get("disagreements", 0) for one in table.values()),
+        "parties": {party: sum(one["parties"].get(party, 0) for one in table.values()) for party in parties},
+        **(handoff.get("total") or {}),
+    }
+    rows: list[list[Cell]] = []
+    for name, one in [*table.items(), ("all conditions", total)]:
+        failed, recovery = _failed(one), one.get("recovery")
+        rows.append(
+            [
+                name,
+                amount(one["episodes"]),
+                amount(failed),
+                *(
+                    (str(count), share(count / failed)) if count and failed else str(count)
+                    for party in parties
+                    for count in [one["parties"].get(party, 0)]
+                ),
+                amount(one.get("disagreements", 0)),
+                _recovered(recovery),
+            ]
+        )
+    known = [(PARTY.get(party, party), party) for party in parties]
+    return Table(
+        name="handoff",
+        title="Failed episodes, and whose part the failure is",
+        caption="Of the failed episodes, how many are whose part, with their share of the failures: "
+        + "; ".join(f"{party}: {about}" for about, party in known)
+        + (". " if known else "nobody failed. ")
+        + "Apart from failures stands what was solved although the record of what was dispatched and the actions "
+        "disagree about the order. Recovered: solved among the episodes that met a setback.",
+        heads=(
+            "condition",
+            "episodes",
+            "failed",
+            *(f"part of the {party}" if party != "undecided" else party for party in parties),
+            SOLVED_OTHERWISE,
+            "recovered",
+        ),
+        rows=rows,
+        lines=[
+            {
+                "condition": name,
+                "episodes": one["episodes"],
+                "failures": _failed(one),
+                **{f"party_{party}": one["parties"].get(party, 0) for party in parties},
+                "disagreements": one.get("disagreements", 0),
+                **line("recovery", one["recovery"]),
+                "recovery_episodes": one["recovery"]["episodes"],
+            }
+            for name, one in table.items()
+        ],
+        apart=frozenset({len(rows) - 1}),
+        optional=frozenset({SOLVED_OTHERWISE, "recovered"}),
+    )
+
+
+def _failed(one: Found) -> int:
+    return int(one.get("failures", sum(one["parties"].values())))
+
+
+def _recovered(recovery: Found | None) -> Cell:
+    """How many of the episodes with a setback were solved all the same, over the share and its interval."""
+    if not recovery or recovery.get("mean") is None:
+        return NOTHING
+    solved = f"{round(recovery['mean'] * recovery['episodes'])} of {recovery['episodes']}"
+    if recovery["mean"] in (0, 1):
+        return few(solved, recovery["sparse"])
+    part, interval = estimated(SHARES, {**recovery, "sparse": False})
+    return few(solved, recovery["sparse"]), f"{part} {interval}".strip()
+
+
+def _labels(table: Found, labels: Sequence[str]) -> Table:
+    return Table(
+        name="labels",
+        title="Every episode by its label",
+        folded=True,
+        caption="Each episode, failed or not, has one label; they are explained below.",
+        heads=("condition", "episodes", *map(_plain, labels)),
+        rows=[
+            (name, amount(one["episodes"]), *(str(one["labels"].get(label, 0)) for label in labels))
+            for name, one in table.items()
+        ],
+        lines=[
+            {
+                "condition": name,
+                "episodes": one["episodes"],
+                **{label: one["labels"].get(label, 0) for label in labels},
+            }
+            for name, one in table.items()
+        ],
+    )
+
+
+def _plain(label: str) -> str:
+    return label.replace("_", " ").lower()
