@@ -13,7 +13,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from planroute.analysis.wording import Words
-from planroute.reporting import analysis_choices, analysis_costs, analysis_modes, analysis_plans, analysis_setup
+from planroute.reporting import (
+    analysis_choices,
+    analysis_costs,
+    analysis_modes,
+    analysis_plans,
+    analysis_policies,
+    analysis_setup,
+)
 from planroute.reporting.analysis_shown import Part, amount, head, needed, written
 from planroute.reporting.page import Page, Section
 from planroute.reporting.report import render_page, write_page
@@ -62,7 +69,7 @@ def write_analysis(
         ("rq1", "RQ1: Was the plan kept?", "RQ1: plan kept", analysis_plans.kept(found)),
         ("rq2", "RQ2: Is there one best mode?", "RQ2: best mode", analysis_modes.ceiling(found, rows)),
         ("rq3", "RQ3: Does enforcing a plan help?", "RQ3: enforcing", analysis_choices.enforced(found)),
-        ("rq4", "RQ4: Are declarations better than luck?", "RQ4: declarations", analysis_choices.declared(found)),
+        ("rq4", "RQ4: Are declarations better than luck?", "RQ4: declarations", analysis_policies.declared(found)),
         ("costs", "Costs", "", analysis_costs.costs(found)),
         ("failures", "Whose failure", "", analysis_costs.failures(found)),
         ("setup", "Setup", "", analysis_setup.setup(found, rows)),
