@@ -7,6 +7,17 @@ import pytest
 ONE = ("compare", "alfworld", "--tasks", 1, "--seeds", 7, "--steps", 1, "--steps-per-unit", 1, "--json")
 
 
+@pytest.mark.parametrize(
+    ("tasks", "said"), [("", "--tasks names nothing"), ("0", "nothing to compare"), ("y" * 300, "too long")]
+)
+@pytest.mark.parametrize("domain", ["mind2web", "webarena"])
+def test_tasks_that_are_none_are_one_line(planroute, domain, tasks, said):
+    status, _, told = planroute("compare", domain, "--tasks", tasks, "--model", "scripted/slip=0", "--no-cache")
+    assert (status, told.count("\n")) == (2, 1)
+    assert said in told
+    assert tasks in told
+
+
 @pytest.mark.parametrize("judge", [(), ("--judge-model", "scripted/slip=0")])
 def test_a_cache_needs_no_judge_of_its_own(planroute, tmp_path, judge):
     cache = tmp_path / "calls.sqlite"

@@ -50,11 +50,13 @@ TasksOrCount = Annotated[
 
 def tasks_or_count(text: str | None) -> tuple[Path | None, int | None]:
     """Read ``--tasks``: a path, or how many of the project's own. Raises ``InputError`` for none of them."""
+    from planroute.errors import InputError
+
     if text is None or not (text.isdecimal() and len(text) < 9):
+        if text == "":
+            raise InputError("--tasks names nothing", hint="give a file or folder, or a number; . is where you are")
         return (None if text is None else Path(text)), None
     if int(text) == 0:
-        from planroute.errors import InputError
-
         raise InputError("--tasks 0 leaves nothing to compare")
     return None, int(text)
 

@@ -9,13 +9,23 @@ from planroute.errors import FaultyInput, InputError
 
 SUFFIXES: Final = (".json", ".jsonl", ".parquet")
 SHOWN_FAULTS: Final = 20
+HALVED: Final = "holds half a character (a lone surrogate), which cannot be written: put the whole one there"
+"""What is wrong with a text for which ``halved`` holds, as the end of a line."""
 
 
 def task_files(path: Path, what: str, hint: str, suffixes: Sequence[str] = SUFFIXES) -> list[tuple[str, Path]]:
     """Return ``path``, a file, or the files in it, a folder, with these suffixes: each with its name from there.
 
-    ``what`` says what they hold, in the plural. Raises ``InputError`` with ``hint`` where there is none.
+    ``what`` says what they hold, in the plural. Raises ``InputError`` with ``hint`` where there is none, or ``path``
+    cannot be looked at.
     """
+    try:
+        return _found(path, what, hint, suffixes)
+    except OSError as error:
+        raise InputError(f"{path} cannot be read: {error.strerror or error}", hint=hint) from None
+
+
+def _found(path: Path, what: str, hint: str, suffixes: Sequence[str]) -> list[tuple[str, Path]]:
     if path.is_file():
         return [(path.name, path)]
     if not path.is_dir():
@@ -26,25 +36,36 @@ def task_files(path: Path, what: str, hint: str, suffixes: Sequence[str] = SUFFI
     return [(each.relative_to(path).as_posix(), each) for each in files]
 
 
-def contents(file: Path, columns: Sequence[str] | None = None) -> Iterator[Any]:
+def contents(file: Path, columns: Sequence[str] | None = None, suffix: str | None = None) -> Iterator[Any]:
     """Yield what ``file`` holds, in parts: the value of JSON, each line of JSON lines, some rows of a Parquet table.
 
-    Of a table only ``columns`` are read, where they are given. Raises ``InputError``, without the file's name, where
-    it cannot be read as what its suffix says, ``OSError`` where it cannot be read at all.
+    Of a table only ``columns`` are read, where they are given; ``suffix`` stands in for that of the file. Raises
+    ``InputError``, without the file's name, where it cannot be read as what its suffix says, ``OSError`` where it
+    cannot be read at all.
     """
-    if file.suffix == ".parquet":
+    kind = file.suffix if suffix is None else suffix
+    if kind == ".parquet":
         yield from _table(file, columns)
         return
     try:
         text = file.read_text(encoding="utf-8")
     except UnicodeDecodeError:
         raise InputError("is not UTF-8 text") from None
-    if file.suffix != ".jsonl":
+    if kind != ".jsonl":
         yield _parsed(text, "it")
         return
     for number, line in enumerate(text.split("\n"), 1):
         if line.strip():
             yield _parsed(line, f"line {number}")
+
+
+def halved(text: str) -> bool:
+    """Whether ``text`` holds a surrogate: JSON can spell one alone, and no file, terminal or request can hold it."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return True
+    return False
 
 
 def reason(error: InputError | OSError) -> str:
