@@ -7,6 +7,7 @@ import pytest
 from planroute.domains.swebench import Record, read_records
 from planroute.domains.swebench.own import own_records
 from planroute.domains.swebench.records import read_record
+from planroute.domains.text.task_files import HALVED
 from planroute.errors import FaultyInput, InputError
 
 CLASSIC = {
@@ -34,6 +35,10 @@ NEWER = {
     "log_parser": "parse_log_pytest",
     "eval_type": "fail_only",
 }
+
+
+NAMED = r"is not of the form [\w-][\w.-]{0,199}"
+OWNED = r"is not of the form [\w-][\w.-]{0,99}/[\w-][\w.-]{0,99}"
 
 
 def faults(fields, **changes):
@@ -70,8 +75,18 @@ def test_a_hash_changes_with_everything():
     ("changes", "fault"),
     [
         ({"instance_id": ...}, "instance_id is missing"),
-        ({"instance_id": "../up"}, r"instance_id '../up' is not of the form [\w.-]{1,200}"),
-        ({"repo": "flask"}, r"repo 'flask' is not of the form [\w.-]+/[\w.-]+"),
+        ({"instance_id": "../up"}, rf"instance_id '../up' {NAMED}"),
+        ({"instance_id": ".."}, rf"instance_id '..' {NAMED}"),
+        ({"instance_id": ".hidden"}, rf"instance_id '.hidden' {NAMED}"),
+        ({"instance_id": "ä"}, rf"instance_id 'ä' {NAMED}"),
+        ({"repo": "flask"}, rf"repo 'flask' {OWNED}"),
+        ({"repo": "../.."}, rf"repo '../..' {OWNED}"),
+        ({"repo": "x/.."}, rf"repo 'x/..' {OWNED}"),
+        ({"repo": "./x"}, rf"repo './x' {OWNED}"),
+        ({"repo": "x/" + "y" * 101}, f"repo 'x/{'y' * 78}' {OWNED}"),
+        ({"version": "/../.."}, r"version '/../..' is not of the form [\w.+-]{1,30}"),
+        ({"patch": "a\ud800"}, f"patch {HALVED}"),
+        ({"FAIL_TO_PASS": ["\ud800"]}, f"FAIL_TO_PASS {HALVED}"),
         ({"repo": 7}, "repo is a number, not a text"),
         ({"base_commit": "--upload-pack=x"}, "base_commit '--upload-pack=x' is not of the form [0-9a-f]{7,64}"),
         ({"problem_statement": " \n"}, "problem_statement is empty"),

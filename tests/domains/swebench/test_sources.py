@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from planroute.domains.swebench import own
+from planroute.domains.swebench.domain import opened
 from planroute.domains.swebench.equipment import find_equipment, own_equipment
 from planroute.domains.swebench.git import git
 from planroute.domains.swebench.own import own_records, own_repository
@@ -88,6 +89,38 @@ def test_a_missing_checkout_or_commit_says_what_to_do(tmp_path):
     subprocess.run(["git", "clone", "-q", str(own_repository("slugs")), str(tmp_path / "slugs")], check=True)
     with pytest.raises(InputError, match=r"has no commit 0{40} — git -C .* fetch origin 0{40}"):
         find_source(tmp_path, replace(SLUGS, base_commit="0" * 40))
+
+
+@pytest.mark.parametrize(
+    "changes", [{"instance_id": ".."}, {"instance_id": "/etc"}, {"repo": "../.."}, {"repo": "x/.."}, {"repo": "./x"}]
+)
+def test_a_record_leads_out_of_no_folder(tmp_path, changes):
+    (tmp_path / "repos").mkdir()
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin" / "python").touch()
+    record = replace(SLUGS, **changes)
+    with pytest.raises(InputError, match=r"is no folder below .* — mend the record"):
+        find_source(tmp_path / "repos", record)
+    if "instance_id" in changes:
+        with pytest.raises(InputError, match=r"is no folder below .* — mend the record"):
+            find_equipment(tmp_path / "repos", record)
+
+
+def test_a_link_among_the_checkouts_leads_where_its_owner_put_it_and_one_inside_of_them_nowhere(tmp_path):
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "repos" / "owner").mkdir(parents=True)
+    (tmp_path / "repos" / "owner" / "slugs").symlink_to(tmp_path / "elsewhere")
+    record = replace(SLUGS, repo="owner/slugs")
+    assert find_source(tmp_path / "repos", record).folder.resolve() == tmp_path / "elsewhere"
+    (tmp_path / "repos" / "owner" / ".git").mkdir()
+    with pytest.raises(InputError, match="no checkout of owner/slugs"):
+        find_source(tmp_path / "repos", record)
+
+
+@pytest.mark.parametrize("option", ["repos", "envs"])
+def test_a_folder_of_too_long_a_name_is_named(tmp_path, option):
+    with pytest.raises(InputError, match=r"/x{300} cannot be read: File name too long"):
+        opened(None, None, None, **{option: tmp_path / ("x" * 300)})
 
 
 def test_settings_and_hooks_of_others_are_not_used(tmp_path, monkeypatch):

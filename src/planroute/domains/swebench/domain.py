@@ -143,6 +143,8 @@ def opened(
         choose(sandbox)
     records = (own_records() if tasks is None else read_records(tasks))[:count]
     bounds = Bounds(seconds=command_seconds)
+    for folder in (repos, envs):
+        _look_at(folder)
     hidden = tuple(path.absolute() for path in (Path(__file__).parents[2], tasks, repos) if path is not None)
     found: list[Workshop] = []
     faults: list[str] = []
@@ -157,6 +159,15 @@ def opened(
         faults = [f"{each.record.instance_id}: {why}" for each in found if (why := doubt(each))]
     refuse("records", faults)
     return SwebenchDomain(tuple(found), judge, limits, sampling)
+
+
+def _look_at(folder: Path | None) -> None:
+    """Raise ``InputError`` where ``folder`` is a name that cannot even be looked for."""
+    try:
+        if folder is not None and not folder.is_dir() and folder.exists():
+            raise InputError(f"{folder} is not a folder")
+    except OSError as error:
+        raise InputError(f"{folder} cannot be read: {error.strerror or error}", hint="name another folder") from None
 
 
 def _workshop(

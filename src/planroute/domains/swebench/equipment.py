@@ -9,6 +9,7 @@ from typing import Final
 
 from planroute.domains.swebench.git import IDENTITY
 from planroute.domains.swebench.records import Record
+from planroute.domains.swebench.sources import below
 from planroute.errors import InputError
 from planroute.sandbox import WORK
 
@@ -62,7 +63,7 @@ def find_equipment(folder: Path, record: Record) -> Equipment:
     """
     owner, name = record.repo.split("/")
     names = (record.instance_id, f"{owner}__{name}-{record.version}", f"{owner}__{name}")
-    for prefix in (folder / each for each in names):
+    for prefix in (below(folder, each) for each in names):
         if (prefix / "bin" / "python").exists():
             return _equipment(prefix.absolute(), _base_of(prefix))
     raise InputError(

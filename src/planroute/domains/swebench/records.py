@@ -13,6 +13,7 @@ from dataclasses import asdict, dataclass
 from typing import Any, Final
 
 from planroute.domains.swebench.repositories import REPOSITORIES
+from planroute.domains.text.task_files import HALVED, halved
 
 START: Final = ">>>>> Start Test Output"
 END: Final = ">>>>> End Test Output"
@@ -20,7 +21,13 @@ END: Final = ">>>>> End Test Output"
 EVAL_TYPES: Final = ("pass_and_fail", "fail_only")
 UNRATED: Final = "unrated"
 
-_FORMS: Final = {"instance_id": r"[\w.-]{1,200}", "repo": r"[\w.-]+/[\w.-]+", "base_commit": r"[0-9a-f]{7,64}"}
+_FORMS: Final = {
+    "instance_id": r"[\w-][\w.-]{0,199}",
+    "repo": r"[\w-][\w.-]{0,99}/[\w-][\w.-]{0,99}",
+    "base_commit": r"[0-9a-f]{7,64}",
+    "version": r"[\w.+-]{1,30}",
+}
+"""Folders are looked up by these, so that none may lead elsewhere or be too long for a name."""
 _PATCHED: Final = re.compile(r"^diff --git a/.* b/(.*)$", re.MULTILINE)
 
 
@@ -117,8 +124,10 @@ class _Reader:
             return self._fault(name, "is empty")
         if "\0" in value:
             return self._fault(name, "holds a character of value 0")
+        if halved(value):
+            return self._fault(name, HALVED)
         form = _FORMS.get(name)
-        if form and not re.fullmatch(form, value):
+        if form and not re.fullmatch(form, value, re.ASCII):
             return self._fault(name, f"{value[:80]!r} is not of the form {form}")
         return value
 
@@ -135,6 +144,8 @@ class _Reader:
             self._fault(name, "is missing")
         elif not isinstance(value, list) or not all(isinstance(each, str) and each for each in value):
             self._fault(name, "is no list of tests' names")
+        elif any(map(halved, value)):
+            self._fault(name, HALVED)
         elif not value and not may_be_empty:
             self._fault(name, "is empty: nothing would show that the issue is resolved")
         else:

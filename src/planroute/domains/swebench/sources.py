@@ -74,10 +74,11 @@ def find_source(repos: Path, record: Record) -> Source:
     """
     owner, name = record.repo.split("/")
     names = (record.instance_id, f"{owner}__{name}", f"{owner}/{name}", name)
-    for folder in (repos / each for each in names):
-        if not folder.is_dir():
+    for each in names:
+        folder = below(repos, each)
+        if not folder.is_dir() or (each == record.repo and _is_repository(folder.parent)):
             continue
-        if not ((folder / ".git").exists() or ((folder / "HEAD").is_file() and (folder / "objects").is_dir())):
+        if not _is_repository(folder):
             return Source(folder, plain=True)
         try:
             git(folder, "rev-parse", "--verify", f"{record.base_commit}^{{commit}}")
@@ -91,6 +92,20 @@ def find_source(repos: Path, record: Record) -> Source:
         f"no checkout of {record.repo} in {repos}",
         hint=f"git clone https://github.com/{record.repo} {repos / names[1]}",
     )
+
+
+def below(folder: Path, name: str) -> Path:
+    """``name``, which a record spells, in ``folder``. Raises ``InputError`` where it would lead out of there.
+
+    A link in ``folder`` is a person's own, and may lead wherever that person put it.
+    """
+    if any(part in ("", ".", "..") or "\0" in part for part in name.split("/")):
+        raise InputError(f"{name!r} is no folder below {folder}", hint="mend the record")
+    return folder / name
+
+
+def _is_repository(folder: Path) -> bool:
+    return (folder / ".git").exists() or ((folder / "HEAD").is_file() and (folder / "objects").is_dir())
 
 
 def hash_of(folder: Path) -> str:
