@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 import planroute
 from planroute.streams import stream
 
+DRAWN = 0.015756069304405762
 names = st.lists(st.one_of(st.integers(0, 2), st.text("ab/\\", max_size=2)), max_size=3).map(tuple)
 
 
@@ -38,6 +39,11 @@ def test_other_seeds_give_other_draws(seed, other, path):
 )
 def test_names_do_not_run_together(one, other):
     assert stream(7, *one).random() != stream(7, *other).random()
+
+
+def test_a_name_may_hold_half_a_character_and_others_draw_as_ever():
+    assert stream(7, "\ud800").random() != stream(7, "\ud801").random()
+    assert stream(7, "forecast", "ä").random() == pytest.approx(DRAWN, abs=1e-15)
 
 
 def test_use_of_one_stream_does_not_move_another():

@@ -18,5 +18,5 @@ def stream(seed: int, *names: str | int) -> np.random.Generator:
     False
     """
     parts = (str(name).replace("\\", "\\\\").replace("/", "\\/") for name in (seed, *names))
-    digest = hashlib.sha256("/".join(parts).encode()).digest()
+    digest = hashlib.sha256("/".join(parts).encode("utf-8", "surrogatepass")).digest()
     return np.random.Generator(np.random.PCG64(np.random.SeedSequence(int.from_bytes(digest, "big"))))
