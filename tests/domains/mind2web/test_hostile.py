@@ -49,6 +49,9 @@ PAGES = {
     "instructions": page(names(escaped(INJECTION)), extra=f"<p>{escaped(INJECTION)}</p>"),
     "markup": page(names(escaped(SCRIPT)), extra=SCRIPT),
     "controls": page(names(CONTROLS), extra=f'<p title="{CONTROLS}">{CONTROLS}</p>'),
+    "references": page(
+        names("&#xD800;&#57343;&#0;&#x110000;&#99999999999;&#\u0663;"), extra='<p title="&#xDFFF;">x</p>'
+    ),
     "deep": page(extra="<div>" * 50_000 + "x"),
     "wide": page(extra="<p>word</p>" * 50_000),
     "words": page(extra=f"<p>{'w' * 1_000_000}</p>"),

@@ -8,6 +8,7 @@ from planroute.domains.mind2web import find_tasks
 from planroute.domains.mind2web.records import Operation
 from planroute.domains.mind2web.rendered import described_operation, read_labelled
 from planroute.domains.mind2web.scoring import Choice
+from planroute.domains.text.task_files import HALVED
 from planroute.errors import FaultyInput, InputError
 from tests.domains.mind2web.records import action, candidate, raw, rows
 
@@ -131,8 +132,13 @@ def test_the_projects_own_tasks():
         ({"neg_candidates": [candidate(9), "{"]}, "neg_candidates 2: it is a string that is not JSON: '{'"),
         ({"neg_candidates": [candidate(9, rank=-1)]}, "neg_candidates 1: rank '-1' is no rank"),
         ({"neg_candidates": [candidate(9, score=float("nan"))]}, "neg_candidates 1: score 'nan' is no number"),
+        ({"neg_candidates": [candidate(9, score=10**400)]}, f"neg_candidates 1: score '1{'0' * 39}' is no number"),
+        ({"neg_candidates": [candidate("\ud800")]}, f"neg_candidates 1: backend_node_id {HALVED}"),
+        ({"neg_candidates": [candidate(9, tag="\ud800")]}, f"neg_candidates 1: tag {HALVED}"),
         ({"neg_candidates": [candidate(9, tag=4)]}, "neg_candidates 1: tag is a number, not text"),
         ({"action_uid": 5}, "action_uid must be text"),
+        ({"action_uid": "\ud800"}, f"action_uid {HALVED}"),
+        ({"operation": {"op": "TYPE", "value": "\ud800"}}, f"the operation's value {HALVED}"),
     ],
 )
 @pytest.mark.parametrize("form", ["raw", "rows"])
@@ -155,6 +161,9 @@ A1 = "annotation a1"
     [
         ([7], "record 1 is a number, not an object"),
         ([raw() | {"annotation_id": None}], "record 1: annotation_id is missing"),
+        ([raw() | {"annotation_id": "a\ud800"}], f"record 1: annotation_id {HALVED}"),
+        ([raw() | {"confirmed_task": "\udc00"}], f"{A1}: confirmed_task {HALVED}"),
+        ([raw() | {"domain": "\udc00"}], f"{A1}: website, domain or subdomain {HALVED}"),
         ([raw() | {"confirmed_task": ""}], f"{A1}: confirmed_task is empty"),
         ([raw() | {"website": 3}], f"{A1}: website, domain and subdomain must be text"),
         ([raw() | {"actions": []}], f"{A1}: actions must be a list with at least one step"),
@@ -163,6 +172,10 @@ A1 = "annotation a1"
         ([raw() | {"action_reprs": "one"}], f"{A1}: action_reprs must be a list of texts"),
         ([raw(), raw()], f"{A1}, step 1: this step is there twice"),
         ([rows(raw())[0] | {"target_action_index": "x"}], f"{A1}: target_action_index is 'x', not a whole number"),
+        (
+            [rows(raw())[0] | {"target_action_index": float("inf")}],
+            f"{A1}: target_action_index is 'inf', not a whole number",
+        ),
         (
             [rows(raw())[0] | {"target_action_index": "9"}],
             f"{A1}: target_action_index 9 is outside the 3 action_reprs",
@@ -209,6 +222,11 @@ def test_where_there_is_nothing(tmp_path, name):
     (tmp_path / "notes" / "tasks.json").write_text("[]")
     with pytest.raises(InputError, match="--tasks"):
         find_tasks(tmp_path / name)
+
+
+def test_a_file_of_too_long_a_name_is_named(tmp_path):
+    with pytest.raises(InputError, match=r"/x{300} cannot be read: File name too long"):
+        find_tasks(tmp_path / ("x" * 300))
 
 
 # What others have rendered

@@ -27,6 +27,7 @@ from planroute.domains.mind2web.records import Operation
 from planroute.domains.text.acting import Decision, Situation, in_words
 from planroute.domains.text.environment import Match
 from planroute.domains.text.replies import FINISHED
+from planroute.domains.text.task_files import HALVED, halved
 from planroute.errors import DomainError, InputError
 from planroute.trace import Failed
 
@@ -174,6 +175,8 @@ def read_shots(path: Path | None = None) -> tuple[tuple[Role, str], ...]:
     texts = all(isinstance(content, str) for _, content in shots)
     if not texts or roles[:1] != ["system"] or roles[1:] != ["user", "assistant"] * (len(roles) // 2):
         raise InputError(f"{chosen} must hold a system message, then pairs of user and assistant")
+    if any(halved(content) for _, content in shots):
+        raise InputError(f"{chosen}: a message {HALVED}")
     return shots
 
 

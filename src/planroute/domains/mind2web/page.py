@@ -40,7 +40,7 @@ ANCESTORS: Final = 32
 """How many elements above a candidate are kept, the nearest ones, and the root."""
 
 _CONTROLS = dict.fromkeys((*range(0x20), *range(0x7F, 0xA0), 0xFFFE, 0xFFFF), " ")
-_ENTITY = re.compile(r"&(?!#\d+;|#x[0-9a-fA-F]+;)(?:(\w{1,30});)?")
+_ENTITY = re.compile(r"&(?:(\w{1,30});|#([0-9]+);|#x([0-9a-fA-F]+);)?")
 _TAG = re.compile(r"<[A-Za-z_]")
 _DECLARATION = re.compile(r"<!(?!--|\[CDATA\[)")
 
@@ -210,7 +210,14 @@ def _read(html: str) -> tuple[Element, dict[str, Element]]:
 
 
 def _character(found: re.Match[str]) -> str:
-    """A named character as itself; what XML knows stays, and what is no name is an ampersand."""
+    """A named character as itself; what XML knows stays, and what is no name is an ampersand.
+
+    The number of no character, such as half of one, is a replacement character: the parser would pass it on.
+    """
+    if number := found[2] or found[3]:
+        digits = number.lstrip("0")
+        code = int(digits, 10 if found[2] else 16) if 0 < len(digits) < 8 else 0
+        return found[0] if 0 < code < 0xD800 or 0xE000 <= code < 0x110000 else "\ufffd"
     if found[1] in ("lt", "gt", "amp", "quot", "apos"):
         return found[0]
     if found[1] is None:

@@ -16,9 +16,10 @@ from itertools import pairwise
 from typing import Any, Final
 
 from planroute.domains.mind2web.records import OPERATIONS, Candidate, Markup, Operation, Step, WebTask
+from planroute.domains.text.task_files import HALVED, halved
 
 SPLITS: Final = ("train", "test_task", "test_website", "test_domain")
-_CONTROLS = re.compile(r"[\x00-\x1f\x7f-\x9f]+")
+_CONTROLS = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff]+")
 _NODES = re.compile(r"""backend_node_id=["']([^"'<>]*)["']""")
 
 
@@ -123,7 +124,7 @@ def _row(record: Mapping[str, Any], place: Place) -> tuple[Place, int, Given]:
     else:
         try:
             order = int(given)
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             raise Unfit(f"target_action_index is {str(given)[:40]!r}, not a whole number") from None
         if order < 0 or (told and order >= len(told)):
             raise Unfit(f"target_action_index {order} is outside the {len(told)} action_reprs")
@@ -136,6 +137,8 @@ def _header(record: Mapping[str, Any]) -> tuple[str, str, str, str]:
     optional = [record.get(name) or "" for name in ("website", "domain", "subdomain")]
     if not all(isinstance(value, str) for value in optional):
         raise Unfit("website, domain and subdomain must be text")
+    if any(map(halved, optional)):
+        raise Unfit(f"website, domain or subdomain {HALVED}")
     website, domain, subdomain = (" ".join(value.split()) for value in optional)
     return " ".join(_text(record, "confirmed_task").split()), website, domain, subdomain
 
@@ -143,7 +146,7 @@ def _header(record: Mapping[str, Any]) -> tuple[str, str, str, str]:
 def _step(record: object, described: str, before: tuple[str, ...], number: str) -> Step:
     if not isinstance(record, dict):
         raise Unfit(f"is {_kind(record)}, not an object")
-    html = _text(record, "cleaned_html")
+    html = _text(record, "cleaned_html", halves=True)
     known = set(_NODES.findall(html))
     positives = _candidates(record, "pos_candidates", known)
     right = {candidate.node for candidate in positives}
@@ -153,6 +156,8 @@ def _step(record: object, described: str, before: tuple[str, ...], number: str) 
     uid = record.get("action_uid") or number
     if not isinstance(uid, str):
         raise Unfit("action_uid must be text")
+    if halved(uid):
+        raise Unfit(f"action_uid {HALVED}")
     return Step(uid, Markup.of(html), operation, tuple(positives), tuple(negatives), said, before)
 
 
@@ -165,6 +170,8 @@ def _operation(given: object) -> Operation:
         raise Unfit(f"operation {str(op)[:40]!r} is none of {', '.join(OPERATIONS)}")
     if not isinstance(value, str):
         raise Unfit(f"the operation's value is {_kind(value)}, not text")
+    if halved(value):
+        raise Unfit(f"the operation's value {HALVED}")
     return Operation(op, "" if op == "CLICK" else " ".join(value.split()))
 
 
@@ -192,10 +199,12 @@ def _candidate(record: object, known: set[str]) -> Candidate:
         raise Unfit("has no backend_node_id")
     if not isinstance(tag, str):
         raise Unfit(f"tag is {_kind(tag)}, not text")
+    if halved(node) or halved(tag):
+        raise Unfit(f"{'backend_node_id' if halved(node) else 'tag'} {HALVED}")
     rank, score = record.get("rank"), record.get("score")
     if rank is not None and (not isinstance(rank, int) or isinstance(rank, bool) or rank < 0):
         raise Unfit(f"rank {str(rank)[:40]!r} is no rank")
-    if score is not None and (not _is_number(score) or not math.isfinite(score)):
+    if score is not None and not _is_number(score):
         raise Unfit(f"score {str(score)[:40]!r} is no number")
     attributes = {} if node in known else _attributes(record.get("attributes"))
     return Candidate(node, tag, rank, None if score is None else float(score), attributes)
@@ -222,9 +231,12 @@ def _decoded(given: object, name: str) -> object:
         raise Unfit(f"{name} is a string that is not JSON: {given[:40]!r}") from None
 
 
-def _text(record: Mapping[str, Any], name: str, before: str = "") -> str:
+def _text(record: Mapping[str, Any], name: str, before: str = "", *, halves: bool = False) -> str:
+    """A text with something in it, without half characters unless ``halves`` are let pass."""
     value = record.get(name)
     if isinstance(value, str) and value.strip():
+        if halved(value) and not halves:
+            raise Unfit(f"{before}{name} {HALVED}")
         return value
     problem = "empty" if isinstance(value, str) else _kind(value)
     raise Unfit(f"{before}{name} is {problem}{'' if problem in ('empty', 'missing') else ', not text'}")
@@ -240,7 +252,11 @@ def _texts(record: Mapping[str, Any], name: str) -> list[str]:
 
 
 def _is_number(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
+    """Whether ``value`` is a number that a float can hold."""
+    try:
+        return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+    except OverflowError:
+        return False
 
 
 def _kind(value: object) -> str:
