@@ -14,6 +14,8 @@ from planroute.domains.webarena import browser, evaluator, read_records
 from planroute.domains.webarena.actions import Action, match_action, read_action
 from planroute.domains.webarena.domain import addresses_from
 from planroute.domains.webarena.evaluator import EVALUATOR
+from planroute.domains.webarena.places import Places
+from planroute.domains.webarena.storage import check_storage
 from planroute.domains.webarena.tree import tree
 from planroute.errors import FaultyInput, InputError
 from planroute.experiments.compare import comparison_cells
@@ -126,6 +128,11 @@ def test_what_is_missing_is_one_line_and_the_doctor_says_it_too(domain, tmp_path
     ("change", "said"),
     [
         ({"task_id": "x"}, "task_id is not a whole number"),
+        ({"task_id": int("9" * 4000)}, f"bad.json: task {'9' * 40}: task_id is not from 0 to 9007199254740991"),
+        ({"task_id": -1}, "task_id is not from 0 to"),
+        ({"intent_template_id": 2**53}, "intent_template_id is not from 0 to"),
+        ({"intent": "a\ud800"}, "intent holds half a character"),
+        ({"start_urls": ["__SHOPPING__/\ud800"]}, "start_urls: one holds half a character"),
         ({"sites": ["bank"]}, "site 'bank' is none of"),
         ({"start_urls": ["http://elsewhere"]}, "does not begin with __SHOPPING__"),
         ({"eval": []}, "eval is not a list"),
@@ -140,6 +147,54 @@ def test_every_faulty_record_is_told(tmp_path, change, said):
     assert said in error.faults[0]
 
 
+def test_lines_are_records(tmp_path):
+    one, two = (dict(record.raw) for record in read_records()[:2])
+    path = tmp_path / "tasks.jsonl"
+    path.write_text(f"{json.dumps(two)}\n\n{json.dumps([one])}\n")
+    assert read_records(path) == read_records()[:2] == read_records(tmp_path)
+    path.write_text(f"{json.dumps(one)}\n{json.dumps(one)}\n{{\n")
+    with pytest.raises(FaultyInput) as told:
+        read_records(path)
+    assert told.value.faults[0] == f"tasks.jsonl: task {one['task_id']}: stands there twice"
+    assert told.value.faults[1].startswith("tasks.jsonl: line 3 is not JSON")
+    path.write_text("")
+    with pytest.raises(InputError, match="holds no task"):
+        read_records(path)
+
+
+COOKIE = {"name": "a", "value": "b", "domain": "h", "path": "/", "expires": -1, "sameSite": "Lax"}
+
+
+@pytest.mark.parametrize(
+    ("held", "said"),
+    [
+        ("not json", "it is not JSON"),
+        ("[]", "it: Input should be"),
+        ('{"cookies": 1}', "cookies: Input should be a valid list"),
+        (json.dumps({"cookies": [COOKIE, COOKIE | {"value": 1}]}), "cookies.1.value: Input should be a valid string"),
+        (json.dumps({"cookies": [COOKIE | {"domain": ""}]}), "a cookie has a url, or a domain and a path"),
+        (json.dumps({"origins": [{"origin": "http://h", "localStorage": [{}]}]}), "origins.0.localStorage.0.name: "),
+        (b"\xff", "is not UTF-8 text"),
+        (None, "does not exist"),
+    ],
+)
+def test_a_state_that_is_none_is_one_line_at_once(tmp_path, held, said):
+    path = tmp_path / "state"
+    if held is not None:
+        path.write_bytes(held if isinstance(held, bytes) else held.encode())
+    error = compare("--tasks", 1, "--storage", path).exception
+    assert isinstance(error, InputError)
+    assert str(error).startswith(f"--storage {path}: {said}") or said in str(error)
+    assert "\n" not in str(error)
+
+
+def test_a_state_as_playwright_saves_one_passes(tmp_path):
+    kept = [{"origin": "http://h", "localStorage": [{"name": "a", "value": "b"}], "indexedDB": []}]
+    for held in ({"cookies": [COOKIE], "origins": kept}, {"cookies": [], "origins": []}):
+        (tmp_path / "state").write_text(json.dumps(held))
+        check_storage(tmp_path / "state")
+
+
 def test_a_site_without_an_address_is_one_line(tmp_path, monkeypatch):
     monkeypatch.delenv("WA_SHOPPING", raising=False)
     monkeypatch.delenv("SHOPPING", raising=False)
@@ -152,8 +207,13 @@ def test_a_site_without_an_address_is_one_line(tmp_path, monkeypatch):
 def test_addresses_have_the_benchmarks_names():
     given = {"WA_SHOPPING": "http://a:7770/", "GITLAB": "http://b:8023"}
     assert addresses_from(given) == {"__SHOPPING__": "http://a:7770", "__GITLAB__": "http://b:8023"}
+
+
+@pytest.mark.parametrize("url", ["file:///etc", "http://", "http://[::1", "http://h:99999", "http://h:x", "http://a,b"])
+def test_what_is_no_address_is_one_line(url):
     with pytest.raises(InputError, match="no http address"):
-        addresses_from({"REDDIT": "file:///etc"})
+        addresses_from({"REDDIT": url})
+    assert not Places({"__REDDIT__": "http://a"}).hold(url)
 
 
 def test_actions_are_read():

@@ -21,6 +21,7 @@ from planroute.domains.webarena.records import Record, read_records
 from planroute.domains.webarena.sites import serve
 from planroute.domains.webarena.sites.forum import Forum
 from planroute.domains.webarena.sites.shop import Shop
+from planroute.domains.webarena.storage import check_storage
 from planroute.errors import InputError
 from planroute.protocols import Context, Judge, Task
 
@@ -130,10 +131,21 @@ def addresses_from(environment: Mapping[str, str]) -> dict[str, str]:
         value = environment.get(f"WA_{name}") or environment.get(name)
         if not value:
             continue
-        if urlsplit(value).scheme not in ("http", "https") or not urlsplit(value).hostname:
+        if not _is_address(value):
             raise InputError(f"{name}={value!r} is no http address", hint="such as WA_SHOPPING=http://host:7770")
         found[f"__{name}__"] = value.rstrip("/")
     return found
+
+
+def _is_address(url: str) -> bool:
+    """Whether ``url`` names an http host, and a port where it names one; a comma would end it in a browser's lists."""
+    if any(character.isspace() or character == "," for character in url):
+        return False
+    try:
+        parts = urlsplit(url)
+        return parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        return False
 
 
 def opened(
@@ -149,8 +161,8 @@ def opened(
 ) -> WebArenaDomain:
     """Return the domain on the tasks of ``tasks``, or on the project's own; on the first ``count`` of them.
 
-    Raises ``InputError`` where browser, Playwright or evaluator are missing, and ``FaultyInput`` with a line for each
-    faulty record or site without an address.
+    Raises ``InputError`` where browser, Playwright or evaluator are missing or ``storage`` is no state, and
+    ``FaultyInput`` with a line for each faulty record or site without an address.
     """
     found = read_records(tasks)[:count]
     addresses = addresses_from(os.environ) if tasks is not None else None
@@ -161,8 +173,8 @@ def opened(
                 f"the address of {', '.join(lacking)} is not known",
                 hint=f"set {' and '.join(f'WA_{site.upper()}' for site in lacking)}",
             )
-    if storage is not None and not storage.is_file():
-        raise InputError(f"{storage} does not exist", hint="it is a storage state as Playwright saves one")
+    if storage is not None:
+        check_storage(storage)
     need_playwright()
     program = chromium_path(chromium)
     evaluator.interpreter()

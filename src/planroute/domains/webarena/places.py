@@ -58,7 +58,10 @@ class Places:
 
 
 def origin(url: str) -> str:
-    """Scheme, host and port of ``url``; a socket has those of its site."""
-    parts = urlsplit(url)
+    """Scheme, host and port of ``url``; a socket has those of its site. Empty where it is no address."""
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        return ""
     scheme = {"ws": "http", "wss": "https"}.get(parts.scheme, parts.scheme)
     return f"{scheme}://{parts.netloc}".lower()

@@ -2,12 +2,12 @@
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
-from planroute.domains.text.task_files import contents, reason, refuse, task_files
+from planroute.domains.text.task_files import HALVED, contents, halved, reason, refuse, task_files
 from planroute.errors import InputError
 
 OWN: Final = Path(__file__).parent / "data"
@@ -15,6 +15,8 @@ FETCH: Final = "docs/webarena.md says where the benchmark's tasks are"
 SITES: Final = ("shopping", "shopping_admin", "reddit", "gitlab", "map", "wikipedia", "homepage")
 EVALUATORS: Final = ("AgentResponseEvaluator", "NetworkEventEvaluator")
 KINDS: Final = ("retrieve", "navigate", "mutate")
+LARGEST: Final = 2**53
+"""Numbers from here on are not told apart by everything that reads JSON."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,19 +44,20 @@ def read_record(raw: Any) -> Record:
     """Read one record. Raises ``InputError`` with what is wrong."""
     if not isinstance(raw, dict):
         raise InputError("is not an object")
-    number = raw.get("task_id")
-    if not isinstance(number, int) or isinstance(number, bool):
-        raise InputError("task_id is not a whole number")
+    number = _number(raw, "task_id")
     if not isinstance(raw.get("intent"), str) or not raw["intent"].strip():
         raise InputError("intent is not a text")
-    if not isinstance(raw.get("intent_template_id"), int):
-        raise InputError("intent_template_id is not a whole number")
+    if halved(raw["intent"]):
+        raise InputError(f"intent {HALVED}")
+    _number(raw, "intent_template_id")
     sites, starts, judged = (_listed(raw, name) for name in ("sites", "start_urls", "eval"))
     if unknown := [site for site in sites if site not in SITES]:
-        raise InputError(f"site {unknown[0]!r} is none of {', '.join(SITES)}")
+        raise InputError(f"site {repr(unknown[0])[:80]} is none of {', '.join(SITES)}")
     allowed = tuple(f"__{site.upper()}__" for site in sites)
     if wrong := [url for url in starts if not isinstance(url, str) or not url.startswith(allowed)]:
-        raise InputError(f"start_urls: {wrong[0]!r} does not begin with {' or '.join(allowed)}")
+        raise InputError(f"start_urls: {repr(wrong[0])[:200]} does not begin with {' or '.join(allowed)}")
+    if any(map(halved, starts)):
+        raise InputError(f"start_urls: one {HALVED}")
     for each in judged:
         if not isinstance(each, dict) or each.get("evaluator") not in EVALUATORS:
             raise InputError(f"eval: an evaluator is none of {', '.join(EVALUATORS)}")
@@ -62,7 +65,7 @@ def read_record(raw: Any) -> Record:
         raise InputError("eval: the first is not an AgentResponseEvaluator with what it expects")
     kind = str(judged[0]["expected"].get("task_type", "")).lower()
     if kind not in KINDS:
-        raise InputError(f"eval: task_type {kind!r} is none of {', '.join(KINDS)}")
+        raise InputError(f"eval: task_type {kind[:80]!r} is none of {', '.join(KINDS)}")
     return Record(number, raw["intent"].strip(), tuple(sites), tuple(starts), kind, raw)
 
 
@@ -74,25 +77,44 @@ def read_records(path: Path | None = None) -> tuple[Record, ...]:
     chosen = OWN / "tasks" if path is None else path
     found: dict[int, Record] = {}
     faults: list[str] = []
-    for name, file in task_files(chosen, "tasks", FETCH, (".json",)):
+    for name, file in task_files(chosen, "tasks", FETCH, (".json", ".jsonl")):
         try:
-            (whole,) = contents(file)
+            for place, raw in enumerate(_listed_in(file), 1):
+                faults += [f"{name}: {fault}" for fault in _take(raw, place, found)]
         except (InputError, OSError) as error:
             faults.append(f"{name}: {reason(error)}")
-            continue
-        for place, raw in enumerate(whole if isinstance(whole, list) else [whole], 1):
-            try:
-                record = read_record(raw)
-                if record.task_id in found:
-                    raise InputError("stands there twice")
-                found[record.task_id] = record
-            except InputError as error:
-                which = raw.get("task_id", place) if isinstance(raw, dict) else place
-                faults.append(f"{name}: task {which}: {error.message}")
     refuse(f"tasks in {chosen}", faults)
     if not found:
         raise InputError(f"{chosen} holds no task", hint=FETCH)
     return tuple(found[number] for number in sorted(found))
+
+
+def _listed_in(file: Path) -> Iterator[Any]:
+    """The records of ``file``: each of a list, or one; of JSON lines, those of every line."""
+    for part in contents(file):
+        yield from part if isinstance(part, list) else [part]
+
+
+def _take(raw: Any, place: int, found: dict[int, Record]) -> list[str]:
+    """Add the record of ``raw`` to ``found``; return what is wrong with it."""
+    try:
+        record = read_record(raw)
+        if record.task_id in found:
+            raise InputError("stands there twice")
+    except InputError as error:
+        which = str(raw.get("task_id", place))[:40] if isinstance(raw, dict) else place
+        return [f"task {which}: {error.message}"]
+    found[record.task_id] = record
+    return []
+
+
+def _number(raw: Mapping[str, Any], name: str) -> int:
+    value = raw.get(name)
+    if not isinstance(value, int) or isinstance(value, bool):
+        raise InputError(f"{name} is not a whole number")
+    if not 0 <= value < LARGEST:
+        raise InputError(f"{name} is not from 0 to {LARGEST - 1}")
+    return value
 
 
 def _listed(raw: Mapping[str, Any], name: str) -> Sequence[Any]:
