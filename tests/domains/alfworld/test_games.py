@@ -187,6 +187,14 @@ def test_damaged_files_are_named(write, game, trajectory, line):
     assert line in fault
 
 
+def test_what_cannot_be_written_is_refused(write, tmp_path):
+    write(game=GAME | {"grammar": GRAMMAR.replace("a mug", "a \ud800mug")})
+    write(where="x\udcff")
+    half, name = sorted(faults_of(tmp_path / "data"))
+    assert half.startswith(f"{PLACE}/game.tw-pddl is not an ALFWorld game: its grammar holds half a character")
+    assert name == "x\udcff is a folder whose name is not UTF-8: rename it"
+
+
 def test_unknown_task_type_without_trajectory(write):
     grammar = GRAMMAR.replace("put a mug in desk", "dance")
     (fault,) = faults_of(write(where="x", game={**GAME, "grammar": grammar}))

@@ -16,6 +16,7 @@ from planroute.domains.alfworld.wording import (
     task_type_of,
     wording_of,
 )
+from planroute.domains.text.task_files import HALVED, halved
 from planroute.errors import InputError
 
 REAL: Final = "game.tw-pddl"
@@ -84,6 +85,8 @@ class _Faulty(Exception):
 
 def read_game(path: Path, where: str, split: str) -> Game | Skipped | Fault:
     """Read the game whose main file is ``path``; ``where`` is its folder relative to the folder of the games."""
+    if halved(where):
+        return Fault(where, "is a folder whose name is not UTF-8: rename it")
     try:
         return _own(path, where) if path.name == OWN else _real(path, where, split)
     except _Faulty as fault:
@@ -108,6 +111,8 @@ def _real(path: Path, where: str, split: str) -> Game | Skipped:
     missing = [part for part in _PARTS if not isinstance(data.get(part), str)]
     if missing:
         raise _Faulty(f"{REAL} is not an ALFWorld game: it has no {', '.join(missing)}")
+    if broken := [part for part in _PARTS if halved(data[part])]:
+        raise _Faulty(f"{REAL} is not an ALFWorld game: its {broken[0]} {HALVED}")
     grammar = data["grammar"]
     kind, goal = _task_type(path, grammar), goal_of(grammar)
     if kind not in TASK_TYPES:
