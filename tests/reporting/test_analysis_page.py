@@ -10,9 +10,11 @@ import pandas as pd
 import pytest
 
 from planroute.analysis import Measure, analyse
+from planroute.analysis.wording import Words
 from planroute.errors import StorageError
 from planroute.modes import MODES, Baseline
 from planroute.reporting.analysis import MARKS, QUESTIONS, write_analysis
+from planroute.reporting.analysis_shown import Table, differing, estimated, minus, typeset
 from planroute.reporting.figures import FORMATS, draw
 from tests.analysis.planted import declared, forced, row
 
@@ -120,19 +122,27 @@ def visible(text):
     return " ".join(html.unescape(re.sub(r"<[^>]*>", " ", body)).split())
 
 
+def sentence(one):
+    """A conclusion as a page shows it."""
+    return minus(" ".join(one["sentence"].split()))
+
+
 def test_the_page_holds_every_sentence_under_a_question_with_its_mark(text, found):
     seen = visible(text)
     for one in found["conclusions"]:
-        assert f"{MARKS[one['sure']][0]} {' '.join(one['sentence'].split())}" in seen
-    for question in QUESTIONS.values():
-        assert question in seen
+        assert f"{MARKS[one['sure']][0]} {sentence(one)}" in seen
+    for about, question in QUESTIONS.items():
+        assert (question in seen) is (about != "use")
     for mark, name, about in MARKS.values():
         assert f"{mark} {name} : {about}" in seen
 
 
 def test_its_first_sentence_says_what_to_use(text, found):
-    use = next(one["sentence"] for one in found["conclusions"] if one["about"] == "use")
-    assert f"<h1>{html.escape(use)}</h1>" in text
+    use = next(one for one in found["conclusions"] if one["about"] == "use")
+    (heading,) = re.findall(r"<h1>.*?</h1>", text, flags=re.S)
+    assert visible(heading) == f"{MARKS[use['sure']][0]} {sentence(use)}"
+    assert visible(text).count(sentence(use)) == 1
+    assert QUESTIONS["use"] not in visible(text)
 
 
 def test_nothing_of_a_run_becomes_markup(text):
@@ -148,7 +158,8 @@ def test_cautions_stand_at_the_top(text):
     assert "Made with a scripted model." in top
     assert "Only 6 tasks" in top
     assert "broken off from outside: 1 episode." in top
-    assert "pt" in top
+    assert "points" in top
+    assert "against the same shuffled over the tasks" in top
 
 
 @pytest.mark.parametrize(
@@ -206,7 +217,7 @@ def test_a_cost_is_told_as_a_number_and_what_it_lacks_is_not_run(costly):
     assert "Whether a plan in sight is kept: not run" in seen
     assert "An execution here repeats exactly" in seen
     assert seen.count(f"{MARKS['not_run'][0]} Not run; it needs FLAT_REACT or PLAN_REACT") == 2
-    assert all(" ".join(one["sentence"].split()) in seen for one in found["conclusions"])
+    assert all(sentence(one) in seen for one in found["conclusions"])
 
 
 def test_one_mode_alone_still_gives_a_page(tmp_path):
@@ -251,3 +262,59 @@ def test_letters_that_no_file_or_font_holds_make_neither_an_error_nor_a_warning(
     assert page.is_file()
     shown = pd.read_parquet(tmp_path / "tables" / "analysis_episodes.parquet")
     assert set(shown["models"]) == {"m\\ud800\x1b[31m"}
+
+
+def test_true_minus_signs_and_breaks_after_underscores():
+    assert minus("-3 points [-6, +5], 1-3 units, GPT-4") == "\u22123 points [\u22126, +5], 1-3 units, GPT-4"
+    assert typeset("A_B <i>") == "A_<wbr>B &lt;i&gt;"
+
+
+def test_a_cell_says_counts_where_an_interval_has_no_width_and_marks_few():
+    one = {"mean": 0.0, "low": 0.0, "high": 0.0, "episodes": 5, "tasks": 3, "sparse": True}
+    words = Words({"name": "success"})
+    assert estimated(words, one) == ("0 %\u00a0†", "0\u00a0of\u00a05")
+    assert differing(words, one) == ("0 points\u00a0†", "on\u00a0each\u00a0of\u00a03\u00a0tasks")
+    assert estimated(words, {**one, "mean": 0.4, "low": 0.2, "high": 0.6, "sparse": False}) == (
+        "40 %",
+        "[20,\u00a060]",
+    )
+
+
+def test_columns_that_say_nothing_are_left_out():
+    rows = [("a", "0", "0 %", "–"), ("b", "0", "10 %", "–")]
+    table = Table("t", "T", "C", ("name", "x", "y", "z"), rows, [], optional=frozenset({"x", "y"}))
+    assert table.columns == [0, 2, 3]
+
+
+def test_failed_episodes_stand_by_party_and_add_up(text, folder, found):
+    assert "solved, but dispatch record and actions disagree on the order" in visible(text) or not any(
+        one["disagreements"] for one in found["handoff"]["conditions"].values()
+    )
+    lines = pd.read_parquet(folder / "tables" / "analysis_handoff.parquet")
+    parties = [name for name in lines if name.startswith("party_")]
+    assert (lines[parties].sum(axis=1) == lines["failures"]).all()
+    total = found["handoff"]["total"]["failures"]
+    assert re.search(rf"all conditions {lines['episodes'].sum()} {total} ", visible(text))
+
+
+def test_a_word_is_explained_only_where_the_page_uses_it(text, costly):
+    assert "standard deviation" in visible(text)
+    assert "corrected p how often" in visible(text)
+    assert "corrected p how often" not in visible(costly[0])
+
+
+def test_a_difference_is_that_of_the_row(folder, found):
+    lines = pd.read_parquet(folder / "tables" / "analysis_modes.parquet").set_index("mode")
+    for mode, one in found["rq2"]["behind"].items():
+        if mode in lines.index:
+            assert lines["against_best"][mode] == -one["mean"]
+            assert lines["against_best_low"][mode] == -one["high"]
+
+
+def test_a_figure_joins_no_plans_that_are_few(found):
+    cell = {"mean": 0.5, "low": None, "high": None, "sparse": True, "tasks": 2}
+    lengths = {name: {**cell, "episodes": count} for name, count in (("1-3", 4), ("4-5", 2), ("6-7", 3))}
+    preservation = {"by_length": lengths, "by_mode_and_length": {}}
+    figure = draw("preservation_by_length", {**found, "rq1": {"preservation": preservation}}, {})
+    joined = next(one for one in figure.axes[0].get_lines() if len(one.get_xdata()) == 3)
+    assert [value == value for value in joined.get_ydata()] == [True, False, True]

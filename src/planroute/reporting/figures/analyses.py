@@ -4,9 +4,11 @@ Each takes what ``planroute.analysis.analyse`` returned, and returns ``None`` wh
 """
 
 from collections.abc import Mapping, Sequence
+from math import nan
 from typing import TYPE_CHECKING, Any
 
 from planroute.reporting.figures.style import COLOURS, MARKERS, MODES, OTHERS, error, side_by_side
+from planroute.reporting.wording import counted
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -16,6 +18,10 @@ Found = Mapping[str, Any]
 SPARE = "vPXp<>*h"
 SHADES = (*OTHERS, "#9a3412", "#5b7f1e", "#c28f00", "#a3a9b0")
 UNSOLVED = "unsolved"
+JOINED = 3
+"""Fewer plans than that are joined with no others by a line."""
+WIDTH = 4.4
+"""Inches: as wide as a telephone shows without shrinking letters."""
 
 
 def preservation_by_length(found: Found) -> "Figure | None":
@@ -27,9 +33,10 @@ def preservation_by_length(found: Found) -> "Figure | None":
         return None
     lines = {name: [row.get(label) or {} for label in lengths] for name, row in table.items()}
     lines = {name: row for name, row in lines.items() if any(one.get("mean") is not None for one in row)}
-    figure, (ax,) = side_by_side(1, width=5.6, height=2.9)
-    _lines(ax, lines, 100)
-    ax.set_xticks(range(len(lengths)), [f"{label}\n{table['all'][label]['episodes']} plans" for label in lengths])
+    figure, (ax,) = side_by_side(1, width=WIDTH, height=3.1)
+    _lines(ax, lines, 100, joined=JOINED)
+    counts = [counted(table["all"][label]["episodes"], "plan") for label in lengths]
+    ax.set_xticks(range(len(lengths)), [f"{label}\n{count}" for label, count in zip(lengths, counts, strict=True)])
     ax.set_xlim(-0.5, len(lengths) - 0.5)
     ax.set_ylim(-4, 104)
     ax.set_ylabel("order kept (%)")
@@ -47,9 +54,9 @@ def success_by_length(found: Found) -> "Figure | None":
     names = list(dict.fromkeys(name for label in lengths for name in table[label]["conditions"]))
     lines = {name: [table[label]["conditions"].get(name) or {} for label in lengths] for name in names}
     share = _share(found)
-    figure, (ax,) = side_by_side(1, width=6.4, height=3.2)
+    figure, (ax,) = side_by_side(1, width=WIDTH, height=3.8)
     _lines(ax, lines, 100 if share else 1)
-    ax.set_xticks(range(len(lengths)), [f"{label}\n{table[label]['tasks']} tasks" for label in lengths])
+    ax.set_xticks(range(len(lengths)), [f"{label}\n{counted(table[label]['tasks'], 'task')}" for label in lengths])
     ax.set_xlim(-0.5, len(lengths) - 0.5)
     ax.set_xlabel("task length (interactions of courses that solved it)")
     _value_axis(ax, found)
@@ -69,7 +76,7 @@ def tokens(found: Found) -> "Figure | None":
     ]
     if not kinds:
         return None
-    figure, (ax,) = side_by_side(1, width=6.0, height=0.9 + 0.36 * len(table))
+    figure, (ax,) = side_by_side(1, width=WIDTH, height=1.1 + 0.34 * len(table))
     high = 0.8 / len(kinds)
     for nth, (key, name, shade) in enumerate(kinds):
         places = [len(table) - 1 - i + high * ((len(kinds) - 1) / 2 - nth) for i in range(len(table))]
@@ -99,7 +106,7 @@ def frontier(found: Found) -> "Figure | None":
     known = {one["name"] for one in points}
     names = [*(name for name in costs.get("conditions", {}) if name in known)]
     names += sorted(known - set(names))
-    figure, (ax,) = side_by_side(1, width=6.6, height=3.8)
+    figure, (ax,) = side_by_side(1, width=WIDTH, height=4.4)
     efficient = [one for one in points if one["efficient"]]
     ax.plot([one["cost"] for one in efficient], [scale * one["value"] for one in efficient], color="#88919a", zorder=1)
     for name in names:
@@ -132,14 +139,18 @@ def frontier(found: Found) -> "Figure | None":
     return figure
 
 
-def _lines(ax: "Axes", lines: Mapping[str, Sequence[Found]], scale: float) -> None:
-    """A line for each name over places 0, 1, ..., side by side so that intervals stay apart; sparse marks hollow."""
+def _lines(ax: "Axes", lines: Mapping[str, Sequence[Found]], scale: float, *, joined: int = 0) -> None:
+    """A line for each name over places 0, 1, ..., side by side so that intervals stay apart; sparse marks hollow.
+
+    What rests on fewer than ``joined`` episodes breaks the line.
+    """
     names = list(lines)
     for nth, (name, row) in enumerate(lines.items()):
         shade, marker = _look(name, names)
         shift = 0.5 * (nth - (len(names) - 1) / 2) / max(len(names), 1)
         known = [(place + shift, one) for place, one in enumerate(row) if one.get("mean") is not None]
-        ax.plot([at for at, _ in known], [scale * one["mean"] for _, one in known], color=shade, linewidth=1, zorder=2)
+        heights = [scale * one["mean"] if not joined or one["episodes"] >= joined else nan for _, one in known]
+        ax.plot([at for at, _ in known], heights, color=shade, linewidth=1, zorder=2)
         for i, (at, one) in enumerate(known):
             span = None if one.get("low") is None else (scale * one["low"], scale * one["high"])
             bar = error(scale * one["mean"], span)
@@ -166,7 +177,7 @@ def _look(name: str, names: Sequence[str]) -> tuple[str, str]:
 def _keys(figure: "Figure", ax: "Axes") -> None:
     handles, names = ax.get_legend_handles_labels()
     if handles:
-        figure.legend(handles, names, loc="outside right center", frameon=False, fontsize=7)
+        figure.legend(handles, names, loc="outside lower center", ncols=3, frameon=False, fontsize=7)
 
 
 def _plain_ticks(ax: "Axes", low: float, high: float) -> None:
