@@ -2,8 +2,10 @@
 
 import json
 import math
+import re
 import stat
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Iterator, Mapping
 from dataclasses import fields
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -14,10 +16,14 @@ from planroute.episode import EpisodeRow
 from planroute.errors import InputError
 from planroute.evaluation.deadline import PlanningEvent
 from planroute.evaluation.failure import FailureLabel
+from planroute.gate import GateAction
+from planroute.modes import Baseline, Mode
 from planroute.trace import SCHEMA_VERSION as TRACE_VERSION
 from planroute.trace import Stop
 
 AGAIN = "remove that file and run again"
+Fault = tuple[tuple[str, ...], str]
+"""Where in a row the fault is, from the field inwards, and what it is."""
 
 _ROW: TypeAdapter[EpisodeRow] = TypeAdapter(EpisodeRow)
 _ROW_FIELDS = tuple(field.name for field in fields(EpisodeRow))
@@ -28,7 +34,15 @@ _WITHIN: Mapping[str, TypeAdapter[Any]] = {
     "planning": TypeAdapter(tuple[PlanningEvent, ...]),
     "failure": TypeAdapter(FailureLabel),
     "late_events": TypeAdapter(Annotated[int, Field(ge=0)] | None),
+    "seed": TypeAdapter(Annotated[int, Field(ge=0, lt=2**63)]),
+    "declared": TypeAdapter(Mode | None),
+    "executed": TypeAdapter(Mode | Baseline | None),
+    "gate": TypeAdapter(GateAction | None),
+    "deadline_s": TypeAdapter(Annotated[float, Field(ge=0)] | None),
 }
+_CONDITION = re.compile(r"[A-Za-z][\w.-]*(?: [\w.-]+)*", re.ASCII)
+"""Names of conditions and of declarers, which stand for a condition where none is given."""
+_LONGEST_NAME = 200
 _SHARES = ("adherence", "plan_order_faithful", "order_by_evidence")
 """Metrics that are shares wherever they are measured."""
 _LARGEST = 1e100
@@ -60,7 +74,7 @@ def stored_row(stored: Mapping[str, Any], path: Path, expected: Mapping[str, Any
     ``expected`` holds what the cell's own fields must be. Raises ``InputError`` that names ``path`` and the first
     field that is missing, has another type or value, or holds a number that is not finite.
     """
-    faulty = _not_finite(stored)
+    faulty = not_finite(stored)
     if faulty:
         raise _damaged(path, faulty, "not a finite number")
     row, trace = stored.get("row"), stored.get("trace")
@@ -86,30 +100,48 @@ def _same_episode(row: Mapping[str, Any], events: list[Any], path: Path) -> None
 def read_row(row: dict[str, Any], path: Path | None = None, expected: Mapping[str, Any] | None = None) -> EpisodeRow:
     """Return the row that ``row`` holds as JSON values; with ``path``, its file, every field is checked first."""
     if path is not None:
-        _check(_ROW, row, path, "row")
-        for name, form in _WITHIN.items():
-            _check(form, row[name], path, f"row.{name}")
-        for name, value in (expected or {}).items():
-            if row[name] != value:
-                raise _damaged(path, f"row.{name}", f"{row[name]!r} in the file of a cell with {value!r}")
-        _plausible(row, path)
+        fault = row_fault(row, expected)
+        if fault is not None:
+            raise _damaged(path, ".".join(("row", *fault[0])), fault[1])
     values = {name: row[name] for name in _ROW_FIELDS}
     return EpisodeRow(**{**values, "planning": tuple(row["planning"])})
 
 
-def _plausible(row: Mapping[str, Any], path: Path) -> None:
-    """Raise ``InputError`` for what no episode can have."""
+def row_fault(row: Mapping[str, Any], expected: Mapping[str, Any] | None = None) -> Fault | None:
+    """Return the first fault of a row of JSON values, ``None`` where there is none.
+
+    That is a field that is missing, of another type, or not as ``expected``, or what no episode can have.
+    """
+    fault = _mismatch(_ROW, row)
+    for name, form in _WITHIN.items():
+        fault = fault or _mismatch(form, row[name], name)
+    if fault:
+        return fault
+    for name, value in (expected or {}).items():
+        if row[name] != value:
+            return (name,), f"{row[name]!r} in the file of a cell with {value!r}"
+    return next(_implausible(row), None)
+
+
+def _implausible(row: Mapping[str, Any]) -> Iterator[Fault]:
+    """What no episode can have."""
+    name = row["condition"]
+    if len(name) > _LONGEST_NAME or not _CONDITION.fullmatch(name):
+        yield ("condition",), f"{name[:40]!r} is no name of letters, digits, and . - _ between them"
     if row["success"] and row["status"] != "finished":
-        raise _damaged(path, "row.success", f"true in an episode that is {row['status']}")
+        yield ("success",), f"true in an episode that is {row['status']}"
     for name, value in row["metrics"].items():
         if value is not None and abs(value) > _LARGEST:
-            raise _damaged(path, f"row.metrics.{name}", "too large")
+            yield ("metrics", name), "too large"
         if value is not None and name in _SHARES and not 0 <= value <= 1:
-            raise _damaged(path, f"row.metrics.{name}", f"{value:g} is no share from 0 to 1")
+            yield ("metrics", name), f"{value:g} is no share from 0 to 1"
     for purpose, spent in row["spent"].items():
         for name, value in spent.items():
             if value > _LARGEST:
-                raise _damaged(path, f"row.spent.{purpose}.{name}", "too large")
+                yield ("spent", purpose, name), "too large"
+    for place, event in enumerate(row["planning"]):
+        if not 0 <= event["cost_s"] <= _LARGEST:
+            yield ("planning", str(place), "cost_s"), "negative or too large"
 
 
 def checked_manifest(manifest: dict[str, Any], path: Path, version: int, hint: str) -> dict[str, Any]:
@@ -122,29 +154,42 @@ def checked_manifest(manifest: dict[str, Any], path: Path, version: int, hint: s
     cells, facts = manifest.get("cells"), manifest.get("facts", {})
     if not isinstance(manifest.get("identity"), str):
         raise _damaged(path, "identity", "missing or not a text", hint)
-    if not isinstance(cells, list) or not all(isinstance(key, str) and Path(key).name == key for key in cells):
-        raise _damaged(path, "cells", "missing or not a list of names", hint)
+    if not isinstance(cells, list) or not all(isinstance(key, str) and _is_name(key) for key in cells):
+        raise _damaged(path, "cells", "missing or not a list of names of files", hint)
+    if len(set(cells)) < len(cells):
+        twice = next(key for key, count in Counter(cells).items() if count > 1)
+        raise _damaged(path, "cells", f"{twice!r} is listed twice", hint)
     if not isinstance(facts, dict) or not all(isinstance(of_task, dict) for of_task in facts.values()):
         raise _damaged(path, "facts", "not an object for each task", hint)
     return manifest
+
+
+def _is_name(key: str) -> bool:
+    """Whether a file can be called so."""
+    try:
+        size = len(key.encode())
+    except UnicodeEncodeError:
+        return False
+    return 0 < size <= _LONGEST_NAME and key.isprintable() and Path(key).name == key
 
 
 def _damaged(path: Path, field: str, what: str, hint: str = AGAIN) -> InputError:
     return InputError(f"{path} is damaged: {field}: {what}", hint=hint)
 
 
-def _check(form: TypeAdapter[Any], value: Any, path: Path, name: str) -> None:
+def _mismatch(form: TypeAdapter[Any], value: Any, *place: str) -> Fault | None:
     """Hold ``value`` against ``form`` as JSON; text that is no valid Unicode counts as text."""
     try:
         form.validate_json(json.dumps(value, ensure_ascii=False).encode("utf-8", "replace"), strict=True)
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False)[0]
-        raise _damaged(path, ".".join([name, *map(str, first["loc"])]), first["msg"]) from None
+        return (*place, *map(str, first["loc"])), first["msg"]
     except RecursionError:
-        raise _damaged(path, name, "nested too deeply") from None
+        return place, "nested too deeply"
+    return None
 
 
-def _not_finite(stored: Mapping[str, Any]) -> str:
+def not_finite(stored: Mapping[str, Any]) -> str:
     """Name the first number that is not finite; empty where all are. Not recursive, so no depth is too deep."""
     left: list[tuple[str, Any]] = [("", stored)]
     while left:

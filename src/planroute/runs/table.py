@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from planroute.episode import EpisodeRow
 from planroute.errors import InputError, StorageError
+from planroute.runs.stored import Fault, not_finite, read_row, row_fault
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -30,6 +31,7 @@ _PLAIN = (
     "model",
 )
 _SPENT = ("model_calls", "prompt_tokens", "answer_tokens", "thinking_tokens", "interactions", "planning_events")
+_PARTS = ("factor_", "metric_", "spent_")
 
 
 def row_frame(rows: Sequence[EpisodeRow]) -> "pd.DataFrame":
@@ -72,39 +74,86 @@ def read_rows(path: Path) -> list[EpisodeRow]:
     """Return the rows of a Parquet file that ``row_frame`` made, with all that a table keeps of them.
 
     Declarations and planning events are not in a table; amounts are sums over purposes. Raises ``InputError`` where the
-    file is missing, cannot be read, or lacks a column.
+    file is missing, cannot be read, lacks a column, holds no row, one episode twice, or what no episode has; that is
+    named by its row, counted from 1, and its column.
     """
     import pandas as pd
+    from pyarrow import ArrowException
 
     try:
         frame = pd.read_parquet(path)
-    except (OSError, ValueError) as error:
-        why = getattr(error, "strerror", None) or str(error).splitlines()[0]
+    except (OSError, ValueError, ArrowException) as error:
+        why = getattr(error, "strerror", None) or next(iter(str(error).splitlines()), type(error).__name__)
         raise InputError(f"cannot read {path}: {why}", hint="name a run, or a table of one") from None
     missing = [name for name in _PLAIN if name not in frame]
     if missing:
         raise InputError(f"{path} is no table of episodes: it lacks {', '.join(missing)}")
-    plain = frame.astype(object).where(frame.notna(), None)
-    return [_row(line) for line in plain.to_dict("records")]
+    if not len(frame):
+        raise InputError(f"{path} holds no episode", hint="let the run go on until there is one")
+    wanted = [name for name in frame if name in (*_PLAIN, "planning_s") or name.startswith(_PARTS)]
+    plain = frame[wanted].astype(object).where(frame[wanted].notna(), None)
+    return _rows(plain.to_dict("records"), path)
 
 
-def _row(line: Mapping[str, Any]) -> EpisodeRow:
+def _rows(lines: Sequence[Mapping[str, Any]], path: Path) -> list[EpisodeRow]:
+    rows = []
+    seen: dict[tuple[str, str, int], int] = {}
+    for number, line in enumerate(lines, 1):
+        fault = _scalar_fault(line) or row_fault(_values(line))
+        if fault:
+            raise _damaged(path, number, _column(*fault[0]), fault[1])
+        row = read_row(_values(line))
+        episode = (row.task, row.condition, row.seed)
+        if episode in seen:
+            what = f"task, condition and seed are those of row {seen[episode]}"
+            raise _damaged(path, number, "task", what)
+        seen[episode] = number
+        rows.append(row)
+    return rows
+
+
+def _scalar_fault(line: Mapping[str, Any]) -> Fault | None:
+    for name, value in line.items():
+        if not isinstance(value, str | int | float | None):
+            return (name,), "neither a text nor a number nor true or false"
+    infinite = not_finite(line)
+    return ((infinite,), "not a finite number") if infinite else None
+
+
+def _values(line: Mapping[str, Any]) -> dict[str, Any]:
+    """A line as a row of JSON values. A column that lacks a value somewhere has decimals: whole numbers are such."""
+
     def part(prefix: str) -> dict[str, Any]:
         return {name.removeprefix(prefix): value for name, value in line.items() if name.startswith(prefix)}
 
-    spent = {**part("spent_"), "planning_s": line.get("planning_s") or 0.0}
-    late = line["late_events"]
-    return EpisodeRow(
-        **{name: line[name] for name in _PLAIN if name not in ("seed", "late_events")},
-        seed=int(line["seed"]),
-        late_events=None if late is None else int(late),
-        factors=part("factor_"),
-        gate_why="",
-        declaration=None,
-        metrics=part("metric_"),
-        spent={"all": spent},
-        planning=(),
-    )
+    spent = {name: value for name, value in part("spent_").items() if value is not None}
+    return {
+        **{name: line[name] for name in _PLAIN},
+        "seed": _whole(line["seed"]),
+        "late_events": _whole(line["late_events"]),
+        "factors": part("factor_"),
+        "gate_why": "",
+        "declaration": None,
+        "metrics": part("metric_"),
+        "spent": {"all": {**spent, "planning_s": line.get("planning_s") or 0.0}},
+        "planning": [],
+    }
+
+
+def _whole(value: Any) -> Any:
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+def _column(field: str, *within: str) -> str:
+    """The column that holds what stands there in a row."""
+    prefix = {"factors": "factor_", "metrics": "metric_", "spent": "spent_"}.get(field)
+    if prefix is None or not within:
+        return field
+    return within[-1] if within[-1] == "planning_s" else f"{prefix}{within[-1]}"
+
+
+def _damaged(path: Path, number: int, column: str, what: str) -> InputError:
+    return InputError(f"{path} is damaged: row {number}, column {column}: {what}", hint="write the table again")
 
 
 def _scalar(value: Any) -> Any:
