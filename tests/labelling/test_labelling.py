@@ -118,6 +118,37 @@ def test_damage_is_named_with_its_line(labels, tail, what):
     assert "remove that line" in told.value.hint
 
 
+@pytest.mark.parametrize(
+    ("field", "value", "what"),
+    [
+        ("labels", True, "has schema version true, this planroute reads 1"),
+        ("labels", [1], "has schema version [1], this planroute reads 1"),
+        ("sample", -5, "line 1: sample is neither null nor a whole number from 1"),
+        ("sample", 0, "line 1: sample is neither null nor a whole number from 1"),
+        ("sample", True, "line 1: sample is neither null nor a whole number from 1"),
+        ("seed", -1, "line 1: seed is no whole number from 0"),
+        ("seed", int("9" * 4000), "line 1: seed is no whole number from 0"),
+        ("rater", 3, "line 1: rater or of is missing"),
+    ],
+)
+def test_a_damaged_first_line_is_not_to_be_removed(labels, field, value, what):
+    header = json.loads(labels.path.read_text())
+    labels.path.write_text(json.dumps({**header, field: value}) + "\n")
+    with pytest.raises(InputError) as told:
+        read_labels(labels.path)
+    assert what in told.value.message
+    assert len(str(told.value)) < 500
+    assert "remove that line" not in told.value.hint
+    assert "label into another file" in told.value.hint
+
+
+@pytest.mark.parametrize("seed", [-1, 2**63, int("9" * 4000)])
+def test_a_seed_is_from_the_range_of_all_seeds(tmp_path, seed):
+    with pytest.raises(InputError, match="--seed: a whole number from 0 to 9223372036854775807"):
+        start_labels(tmp_path / "a.jsonl", "A1", None, seed, ["k1"])
+    assert not (tmp_path / "a.jsonl").exists()
+
+
 @pytest.mark.parametrize("content", [b"", b"\n", b"{}\n", b"\xff\n", b'{"labels": 2}\n', b'{"labels": 1}\n'])
 def test_what_is_no_file_of_labels_is_told(tmp_path, content):
     path = tmp_path / "a.jsonl"

@@ -25,6 +25,7 @@ from planroute.errors import InputError, StorageError
 from planroute.importers.files import read_bytes
 
 SCHEMA: Final = 1
+SEED_BELOW: Final = 2**63
 ANSWERS: Final = ("yes", "no", "unsure")
 NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,39}")
 Question = tuple[str, str]
@@ -78,6 +79,8 @@ def start_labels(path: Path, rater: str, sample: int | None, seed: int, keys: It
     """
     if not NAME.fullmatch(rater):
         raise InputError(f"--as {rater!r}: a name of up to 40 letters, digits, - and _")
+    if not 0 <= seed < SEED_BELOW:
+        raise InputError(f"--seed: a whole number from 0 to {SEED_BELOW - 1}", hint="choose another --seed")
     wanted = Labels(path, rater, sample, seed, fingerprint(keys))
     if not os.path.lexists(path):
         _append(path, wanted.header())
@@ -127,13 +130,17 @@ def _record(line: str, path: Path, number: int) -> Mapping[str, Any]:
 def _header(record: Mapping[str, Any], path: Path) -> Labels:
     if "labels" not in record:
         raise InputError(f"{path} is no file of labels", hint="planroute label makes one")
-    if record["labels"] != SCHEMA:
-        raise InputError(f"{path} has schema version {record['labels']!r}, this planroute reads {SCHEMA}")
+    if type(record["labels"]) is not int or record["labels"] != SCHEMA:
+        shown = json.dumps(record["labels"])[:40]
+        hint = "install the planroute version that wrote it, or label into another file"
+        raise InputError(f"{path} has schema version {shown}, this planroute reads {SCHEMA}", hint=hint)
     rater, sample, seed, of = (record.get(name) for name in ("rater", "sample", "seed", "of"))
     if not isinstance(rater, str) or not NAME.fullmatch(rater) or not isinstance(of, str):
         raise _damaged(path, 1, "rater or of is missing")
-    if type(seed) is not int or not (sample is None or type(sample) is int):
-        raise _damaged(path, 1, "sample or seed is no whole number")
+    if type(seed) is not int or not 0 <= seed < SEED_BELOW:
+        raise _damaged(path, 1, f"seed is no whole number from 0 to {SEED_BELOW - 1}")
+    if sample is not None and (type(sample) is not int or not 0 < sample < SEED_BELOW):
+        raise _damaged(path, 1, f"sample is neither null nor a whole number from 1 to {SEED_BELOW - 1}")
     return Labels(path, rater, sample, seed, of)
 
 
@@ -149,7 +156,11 @@ def _answer(record: Mapping[str, Any], path: Path, number: int) -> Answer:
 
 
 def _damaged(path: Path, number: int, what: str) -> InputError:
-    return InputError(f"{path} is damaged: line {number}: {what}", hint="remove that line; its question is asked again")
+    """The fault of a line. Without an answer the dialogue asks again; the first line says whose they all are."""
+    hint = "remove that line; its question is asked again"
+    if number == 1:
+        hint = "put that line back as it was, which the answers need, or label into another file"
+    return InputError(f"{path} is damaged: line {number}: {what}", hint=hint)
 
 
 def _append(path: Path, record: Mapping[str, Any]) -> None:
