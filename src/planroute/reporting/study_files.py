@@ -130,16 +130,23 @@ def _numbers(found: Any, path: str = "") -> Iterator[tuple[str, Any]]:
 
 
 def write_lines(folder: Path, name: str, lines: Sequence[Mapping[str, Any]]) -> None:
-    """Write ``lines`` as CSV and Parquet. Raises ``StorageError`` where they cannot be written."""
+    """Write ``lines`` as CSV and Parquet; what is no valid Unicode is escaped.
+
+    Raises ``StorageError`` where they cannot be written.
+    """
     import pandas as pd
 
-    frame = pd.DataFrame(list(lines))
+    frame = pd.DataFrame([{_escaped(key): _escaped(value) for key, value in line.items()} for line in lines])
     try:
         folder.mkdir(parents=True, exist_ok=True)
         frame.to_csv(folder / f"{name}.csv", index=False)
         frame.to_parquet(folder / f"{name}.parquet", index=False)
     except OSError as error:
         raise StorageError(f"cannot write {folder / name}: {error.strerror or error}") from None
+
+
+def _escaped(value: Any) -> Any:
+    return value.encode("utf-8", "backslashreplace").decode() if isinstance(value, str) else value
 
 
 def _studied(folder: Path) -> Studied:

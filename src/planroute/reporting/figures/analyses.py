@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from math import nan
 from typing import TYPE_CHECKING, Any
 
-from planroute.reporting.figures.style import COLOURS, MARKERS, MODES, OTHERS, error, side_by_side
+from planroute.reporting.figures.style import COLOURS, MARKERS, MODES, OTHERS, error, seen, side_by_side
 from planroute.reporting.wording import counted
 
 if TYPE_CHECKING:
@@ -22,6 +22,8 @@ JOINED = 3
 """Fewer plans than that are joined with no others by a line."""
 WIDTH = 4.4
 """Inches: as wide as a telephone shows without shrinking letters."""
+TICKS = tuple(digit * 10.0**power for power in range(-6, 13) for digit in (1, 2, 5))
+"""Where a logarithmic axis may have ticks."""
 
 
 def preservation_by_length(found: Found) -> "Figure | None":
@@ -88,7 +90,7 @@ def tokens(found: Found) -> "Figure | None":
                 ax.errorbar(mean, place, xerr=bar, color="#1b2127", capsize=2, linewidth=0.8)
     ax.set_yticks([len(table) - 1 - i for i in range(len(table))], [plain(name) for name in table])
     ax.set_xlabel("tokens per episode")
-    ax.set_xlim(left=0)
+    ax.set_xlim(0, max(ax.get_xlim()[1], 1.0))
     ax.grid(visible=False, axis="y")
     _keys(figure, ax)
     return figure
@@ -130,7 +132,7 @@ def frontier(found: Found) -> "Figure | None":
                 place = (one["cost"], scale * one["value"])
                 ax.annotate(f"{one['attempts']}x", place, xytext=(4, -8), textcoords="offset points", fontsize=6.5)
     spread = [one["cost"] for one in points if one["cost"] > 0]
-    if len(spread) == len(points) and max(spread) > 8 * min(spread):
+    if len(spread) == len(points) and max(spread) > 8 * min(spread) and TICKS[0] <= min(spread) <= TICKS[-1]:
         ax.set_xscale("log")
         _plain_ticks(ax, min(spread), max(spread))
     ax.set_xlabel("s of planning per task" if costs.get("unit") == "planning_s" else "tokens per task")
@@ -184,8 +186,7 @@ def _plain_ticks(ax: "Axes", low: float, high: float) -> None:
     """Ticks of a logarithmic axis as numbers, at 1, 2 and 5 times powers of ten."""
     from matplotlib.ticker import NullFormatter, NullLocator
 
-    steps = [digit * 10.0**power for power in range(-6, 13) for digit in (1, 2, 5)]
-    shown = [step for step in steps if low / 1.3 <= step <= high * 1.3]
+    shown = [step for step in TICKS if low / 1.3 <= step <= high * 1.3]
     ax.set_xlim(low / 1.3, high * 1.3)
     ax.xaxis.set_minor_locator(NullLocator())
     ax.xaxis.set_minor_formatter(NullFormatter())
@@ -218,4 +219,4 @@ def _part(found: Found, *path: str) -> Found:
 
 def plain(name: str) -> str:
     """A name for a drawing: short, of letters that the font has, without what matplotlib reads as mathematics."""
-    return name[:28].encode("ascii", "replace").decode().replace("\\", "/").replace("$", r"\$").lstrip("_")
+    return seen(name[:28].encode("ascii", "replace").decode()).replace("\\", "/").replace("$", r"\$").lstrip("_")

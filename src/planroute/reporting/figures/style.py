@@ -64,7 +64,12 @@ def colour(name: str, place: int = 0) -> str:
 
 def tag(name: str) -> str:
     """A short name for an axis."""
-    return SHORT.get(name, name.removeprefix("ROUTED_").replace("_", " ").lower())
+    return SHORT.get(name, seen(name.removeprefix("ROUTED_").replace("_", " ").lower()))
+
+
+def seen(text: str) -> str:
+    """Text with ``?`` for every character that cannot be seen: no font has those."""
+    return "".join(character if character.isprintable() else "?" for character in text)
 
 
 def legend(ax: "Axes", **where: Any) -> None:
