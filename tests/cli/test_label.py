@@ -194,6 +194,26 @@ def test_a_judges_scores_stand_beside(games, tmp_path):
     assert (row["raters"], row["n"], row["kappa"]) == (["adherence judge m", "A1"], 6, pytest.approx(1.0))
 
 
+def judged_as(games, file, **changes):
+    one = {"file": str(games), "id": f"{SECRET} 1", "score": 3, "judge": "m", **changes}
+    file.write_text(json.dumps({"rubric": "adherence", "judged": [one]}))
+    return file
+
+
+def test_what_a_file_calls_a_judge_is_no_markup(games, tmp_path):
+    file = labelled(games, "A1")
+    judge = judged_as(games, tmp_path / "judge.json", judge="[/red]x[bold]")
+    done = run("agreement", games, "--draws", 20, "--labels", file, "--judge", judge)
+    assert done.exit_code == 0, done.exception
+    assert "[/red]x[bold] and A1" in done.stdout
+
+
+@pytest.mark.parametrize("score", [-1, 4, True, 2.5, "3"])
+def test_a_score_that_no_judge_gives_is_refused(games, tmp_path, score):
+    judge = judged_as(games, tmp_path / "judge.json", score=score)
+    assert "judged 0: no score from 0 to 3" in str(run("agreement", games, "--judge", judge).exception)
+
+
 def test_answers_about_other_trajectories_and_a_second_file_of_one_person_are_refused(games, tmp_path):
     file = labelled(games, "A1")
     other = write_games(tmp_path / "other.json", KEPT[::-1])

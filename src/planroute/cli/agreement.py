@@ -8,6 +8,7 @@ import typer
 
 from planroute.cli.label import Conditions, Form, Runs
 from planroute.cli.options import Json
+from planroute.cli.paths import named
 
 if TYPE_CHECKING:
     from planroute.cli.labelled import Material
@@ -20,10 +21,16 @@ PRESERVED_FROM = 3
 def agreement(
     runs: Runs,
     labels: Annotated[
-        list[Path] | None, typer.Option("--labels", help="A file of planroute label; once for each person.")
+        list[Path] | None,
+        typer.Option("--labels", help="A file of planroute label; once for each person.", parser=named, metavar="PATH"),
     ] = None,
     judge: Annotated[
-        Path | None, typer.Option(help="What planroute judge --rubric adherence --json printed about the same files.")
+        Path | None,
+        typer.Option(
+            help="What planroute judge --rubric adherence --json printed about the same files.",
+            parser=named,
+            metavar="PATH",
+        ),
     ] = None,
     conditions: Conditions = None,
     form: Form = None,
@@ -121,8 +128,8 @@ def _judge(file: Path | None, material: "Material") -> "list[Rating]":
     answers: dict[tuple[str, str], str] = {}
     names = set()
     for place, one in enumerate(judged):
-        if not isinstance(one, dict) or not (one.get("score") is None or type(one["score"]) is int):
-            raise InputError(f"{file}: judged {place}: no score", hint=hint)
+        if not isinstance(one, dict) or not _is_score(one.get("score")):
+            raise InputError(f"{file}: judged {place}: no score from 0 to {PRESERVED_FROM}", hint=hint)
         key = keys.get((Path(str(one.get("file"))).name, str(one.get("id"))))
         if key is not None and one["score"] is not None:
             answers[key, ""] = "yes" if one["score"] >= PRESERVED_FROM else "no"
@@ -132,8 +139,14 @@ def _judge(file: Path | None, material: "Material") -> "list[Rating]":
     return [Rating(next(iter(names), "judge"), "judge", answers)]
 
 
+def _is_score(value: Any) -> bool:
+    """Whether ``value`` is a score of an adherence judge, or ``None`` where it gave none."""
+    return value is None or (type(value) is int and 0 <= value <= PRESERVED_FROM)
+
+
 def _print(question: str, rows: Sequence[Mapping[str, Any]]) -> None:
     from rich.console import Console
+    from rich.markup import escape
     from rich.table import Table
 
     from planroute.cli.show import number, plain
@@ -145,9 +158,9 @@ def _print(question: str, rows: Sequence[Mapping[str, Any]]) -> None:
     for row in rows:
         name = " and ".join(plain(rater, 60) for rater in row.get("raters", ())) or row["kind"]
         if row["status"] == "not_run":
-            shown.add_row(f"{name}: not_run, {row['reason']}")
+            shown.add_row(escape(f"{name}: not_run, {row['reason']}"))
             continue
         interval = "-" if row["low"] is None else f"{row['low']:.2f} to {row['high']:.2f}"
         unsure = " + ".join(map(str, row["unsure"]))
-        shown.add_row(name, str(row["n"]), number(row["raw"], 2), number(row["kappa"], 2), interval, unsure)
+        shown.add_row(escape(name), str(row["n"]), number(row["raw"], 2), number(row["kappa"], 2), interval, unsure)
     Console(width=max(Console().width, 130)).print(shown)

@@ -6,14 +6,24 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from planroute.cli.options import Json
+from planroute.cli.paths import named
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from planroute.episode import EpisodeRow
+
+QUALITY = "quality.json"
+BEST_PLAN = 3
+"""The highest score that a judge gives to a plan; the lowest is 0."""
 
 
 def analyse(
     run: Annotated[
-        Path, typer.Argument(metavar="RUN", help="Folder of a run or of an experiment, or a Parquet table of episodes.")
+        Path,
+        typer.Argument(
+            metavar="RUN", help="Folder of a run or of an experiment, or a Parquet table of episodes.", parser=named
+        ),
     ],
     measure: Annotated[
         str | None,
@@ -30,13 +40,15 @@ def analyse(
     from planroute.analysis import measure_of
     from planroute.cli.show import print_json
     from planroute.errors import InputError
-    from planroute.reporting.analysis import write_analysis
+    from planroute.reporting.analysis import refuse_other_page, write_analysis
 
     if better is not None and better not in ("more", "less"):
         raise InputError(f"--better {better!r} is unknown", hint="choose more or less")
     rows, folder = rows_of(run)
+    quality = quality_of(folder, rows)
+    refuse_other_page(folder)
     chosen = measure_of(rows, measure, "more" if better == "more" else "less" if better == "less" else None)
-    found = analysed(rows, chosen, quality=quality_of(folder))
+    found = analysed(rows, chosen, quality=quality)
     page = write_analysis(folder, found, rows)
     if json:
         print_json(found)
@@ -59,18 +71,52 @@ def rows_of(run: Path) -> tuple[list["EpisodeRow"], Path]:
     rows = [read_row(cell["row"]) for cell in RunFolder(run).cells()]
     if not rows:
         raise InputError(f"{run} holds no finished episode", hint=f"let the run go on until there is one in {CELLS}")
+    _refuse_strangers(rows, run)
     return rows, run
 
 
-def quality_of(folder: Path) -> dict[str, float]:
-    """Return the scores of plans that a judge gave to the run in ``folder``; empty where none did."""
+def _refuse_strangers(rows: "Sequence[EpisodeRow]", run: Path) -> None:
+    """Raise ``InputError`` where a cell of ``run`` is of another domain, or not of the episode it is named after."""
+    from planroute.errors import InputError
+    from planroute.runs.cells import cell_name
+    from planroute.runs.folder import CELLS, RunFolder
+    from planroute.runs.stored import AGAIN
+
+    manifest = RunFolder(run).manifest()
+    files = [file for key in manifest["cells"] if (file := run / CELLS / f"{key}.json").is_file()]
+    for file, row in zip(files, rows, strict=True):
+        if manifest.get("domain", row.domain) != row.domain:
+            what = f"row.domain: {row.domain!r} in a run of {manifest['domain']!r}"
+            raise InputError(f"{file} is damaged: {what}", hint=AGAIN)
+        if file.name != f"{cell_name(row.task, row.condition, row.seed)}.json":
+            what = f"row: {row.condition} on {row.task!r} with seed {row.seed}, which is the cell of another file"
+            raise InputError(f"{file} is damaged: {what}", hint=AGAIN)
+
+
+def quality_of(folder: Path, rows: "Sequence[EpisodeRow]") -> dict[str, float]:
+    """Return the scores of plans that a judge gave to the run in ``folder``; empty where none did.
+
+    Raises ``InputError`` that names the first score which is no number from 0 to 3, or of no episode of ``rows``.
+    """
+    import os
+
+    from planroute.errors import InputError
     from planroute.runs.stored import read_object
 
-    path = folder / "quality.json"
-    if not path.is_file():
+    path = folder / QUALITY
+    if not os.path.lexists(path):
         return {}
-    scores = read_object(path).get("scores", {})
-    return {key: float(value) for key, value in scores.items() if isinstance(value, int | float)}
+    hint = "remove that file, or have the plans judged again"
+    scores = read_object(path, hint=hint).get("scores")
+    if not isinstance(scores, dict):
+        raise InputError(f"{path} is damaged: scores: missing or not an object", hint=hint)
+    episodes = {f"{row.condition}/{row.task}/{row.seed}" for row in rows}
+    for key, value in scores.items():
+        if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= BEST_PLAN:
+            raise InputError(f"{path} is damaged: scores: {key!r}: no number from 0 to {BEST_PLAN}", hint=hint)
+        if key not in episodes:
+            raise InputError(f"{path} is damaged: scores: {key!r} is no episode of this run", hint=hint)
+    return {key: float(value) for key, value in scores.items()}
 
 
 MARKS = {"clear": "●", "open": "○", "not_run": "–"}

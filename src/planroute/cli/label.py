@@ -7,13 +7,16 @@ from typing import Annotated
 import typer
 
 from planroute.cli.options import Json
+from planroute.cli.paths import named
 
 Conditions = Annotated[
     str | None,
     typer.Option("--conditions", help="Conditions of a run's folder, comma-separated, or all. Default: PLAN_REACT."),
 ]
 Form = Annotated[str | None, typer.Option("--format", help="Read the files as this format instead of detecting it.")]
-Runs = Annotated[list[Path], typer.Argument(metavar="RUN...", help="A run's folder, or trajectories of any format.")]
+Runs = Annotated[
+    list[Path], typer.Argument(metavar="RUN...", help="A run's folder, or trajectories of any format.", parser=named)
+]
 
 QUESTIONS = ("order", "units")
 
@@ -24,7 +27,10 @@ def label(
     sample: Annotated[int | None, typer.Option(help="Ask about so many, drawn at random. Default: all.", min=1)] = None,
     seed: Annotated[int, typer.Option(help="Seed of the sample, and of the order in which it is shown.")] = 7,
     question: Annotated[str, typer.Option(help="order: one question each; units: each step as well.")] = "order",
-    out: Annotated[Path | None, typer.Option(help="File of answers. Default: labels-NAME.jsonl.")] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(help="File of answers. Default: labels-NAME.jsonl.", parser=named, metavar="PATH"),
+    ] = None,
     conditions: Conditions = None,
     form: Form = None,
     page: Annotated[int, typer.Option(help="Actions shown at once.", min=1)] = 20,

@@ -61,8 +61,10 @@ def _cells(folder: Path, wanted: Sequence[str]) -> list[str]:
     from planroute.runs.folder import CELLS, RunFolder
     from planroute.runs.stored import read_object, stored_row
 
-    files = [folder / CELLS / f"{key}.json" for key in RunFolder(folder).manifest()["cells"]]
-    conditions = {file: stored_row(read_object(file), file).condition for file in files if file.exists()}
+    manifest = RunFolder(folder).manifest()
+    files = [folder / CELLS / f"{key}.json" for key in manifest["cells"]]
+    same = {"domain": manifest["domain"]} if "domain" in manifest else None
+    conditions = {file: stored_row(read_object(file), file, same).condition for file in files if file.exists()}
     found = [str(file) for file, condition in conditions.items() if condition in wanted]
     if not found:
         held = f"it holds {', '.join(sorted(set(conditions.values())))}" if conditions else "no cell is finished"

@@ -7,11 +7,14 @@
     tables/analysis_*.csv|parquet    one per table
 """
 
+import re
+import stat
 from collections.abc import Mapping, Sequence
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from planroute.errors import InputError
 from planroute.reporting import (
     analysis_choices,
     analysis_costs,
@@ -31,6 +34,10 @@ if TYPE_CHECKING:
 
 ANALYSIS: Final = "analysis.html"
 Found = Mapping[str, Any]
+TITLE: Final = "analysis of "
+_HEAD: Final = 1 << 16
+"""Bytes of a page in which its title stands."""
+_OURS: Final = re.compile(rb"<title>" + TITLE.encode() + rb"[^<]* \xe2\x80\x93 planroute</title>")
 
 QUESTIONS: Final = {
     "use": "Which mode should I use?",
@@ -51,15 +58,35 @@ MARKS: Final = {
 }
 
 
+def refuse_other_page(folder: Path) -> None:
+    """Raise ``InputError`` where ``analysis.html`` in ``folder`` is anything but a page of an analysis."""
+    target = folder / ANALYSIS
+    hint = f"move it away: the page of the analysis is called {ANALYSIS}"
+    try:
+        if not stat.S_ISREG(target.stat().st_mode):
+            raise InputError(f"{target} is not a file", hint=hint)
+        with target.open("rb") as file:
+            head = file.read(_HEAD)
+    except FileNotFoundError:
+        if target.is_symlink():
+            raise InputError(f"{target} is a link to nothing", hint=hint) from None
+        return
+    except OSError as error:
+        raise InputError(f"cannot read {target}: {error.strerror or error}", hint=hint) from None
+    if not _OURS.search(head):
+        raise InputError(f"{target} is not a page that planroute wrote, and is kept", hint=hint)
+
+
 def write_analysis(
     folder: Path, found: Found, rows: Sequence["EpisodeRow"], published: Sequence[Mapping[str, Any]] = ()
 ) -> Path:
     """Write ``analysis.html``, its figures and tables into ``folder`` and return the page's path.
 
     ``found`` is what ``planroute.analysis.analyse`` made of ``rows``; ``published`` are values of the paper to set
-    beside, as texts: ``what``, ``where``, ``domain``, ``model``, ``value``, ``ours``. Raises ``StorageError`` where
-    something cannot be written.
+    beside, as texts: ``what``, ``where``, ``domain``, ``model``, ``value``, ``ours``. Raises ``InputError`` where a
+    file of that name is no such page, ``StorageError`` where something cannot be written.
     """
+    refuse_other_page(folder)
     names = analysis_setup.names(found)
     cautions, tiles = analysis_top.cautions(found), analysis_top.tiles(found)
     parts: list[tuple[str, str, str, Sequence[Part]]] = [
@@ -95,7 +122,7 @@ def write_analysis(
         ),
     ]
     page = Page(
-        title=f"analysis of {listed(sorted({row.domain for row in rows}))}",
+        title=f"{TITLE}{listed(sorted({row.domain for row in rows}))}",
         sentence=typeset(f"{MARKS[first['sure']][0]} {first['sentence']}"),
         cautions=[typeset(caution) for caution in cautions],
         figures=[(typeset(value), typeset(what), typeset(against)) for value, what, against in tiles],
