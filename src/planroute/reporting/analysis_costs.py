@@ -6,6 +6,7 @@ from typing import Any, Final
 from planroute.analysis.wording import Words
 from planroute.reporting.analysis_plans import SHARES
 from planroute.reporting.analysis_shown import (
+    FEW,
     NOTHING,
     Cell,
     Drawing,
@@ -77,7 +78,9 @@ def _tokens(table: Found) -> Drawing:
     spent = {key: any((one.get(key) or {}).get("mean") for one in table.values()) for key in WRITTEN}
     drawn = [WRITTEN[key] for key, some in spent.items() if some] or list(WRITTEN.values())
     missing = (
-        "" if all(spent.values()) else f" No {listed([WRITTEN[k] for k, some in spent.items() if not some])} tokens."
+        ""
+        if all(spent.values())
+        else f" No {listed([WRITTEN[k] for k, some in spent.items() if not some])} tokens were counted."
     )
     return Drawing(
         "tokens",
@@ -92,7 +95,7 @@ def _spent(table: Found, words: Words) -> Table:
     per_success = words.share and "tokens" in shown
 
     def cell(one: Found) -> Cell:
-        if one["sd"] is None:
+        if one["sd"] is None or not one["mean"]:
             return amount(one["mean"])
         seeds = "" if one["sd_over_seeds"] is None else f", seeds\u00a0{amount(one['sd_over_seeds'])}"
         return amount(one["mean"]), f"sd\u00a0{amount(one['sd'])}{seeds}"
@@ -179,6 +182,10 @@ def _outcomes(handoff: Found) -> Table:
         "parties": {party: sum(one["parties"].get(party, 0) for one in table.values()) for party in parties},
         **(handoff.get("total") or {}),
     }
+    hits = [one["recovery"] for one in table.values() if one["recovery"]["episodes"]]
+    met = sum(one["episodes"] for one in hits)
+    solved = sum(one["mean"] * one["episodes"] for one in hits)
+    total["recovery"] = {"mean": solved / met if met else None, "episodes": met, "sparse": met < FEW}
     rows: list[list[Cell]] = []
     for name, one in [*table.items(), ("all conditions", total)]:
         failed, recovery = _failed(one), one.get("recovery")
@@ -200,7 +207,7 @@ def _outcomes(handoff: Found) -> Table:
     return Table(
         name="handoff",
         title="Failed episodes, and whose part the failure is",
-        caption="Of the failed episodes, how many are whose part, with their share of the failures: "
+        caption="Failed episodes by the party whose part the failure is, with its share of the failures: "
         + "; ".join(f"{party}: {about}" for about, party in known)
         + (". " if known else "nobody failed. ")
         + "Apart from failures stands what was solved although the record of what was dispatched and the actions "

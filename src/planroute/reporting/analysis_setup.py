@@ -41,6 +41,7 @@ PRINTED: Final = {
     "oracle": " Oracle: the best mode of each task, known only in hindsight.",
     "pass@": " pass@k: success if the best of k attempts counts.",
     "zero-shot": " Zero-shot: declared without examples of earlier tasks; few-shot: with them.",
+    "task-blind": " Task-blind: the same declared modes shuffled over the tasks.",
     "adherence": " Adherence: the share of the needed units of a plan that was carried out.",
 }
 """What words of the paper mean."""
@@ -192,7 +193,7 @@ def _measures(found: Found, used: str) -> Terms:
             ("[a, b]", "a 95 % interval that resamples tasks: with other such tasks the value would likely lie there"),
             *((word, about) for word, about in words_used if re.search(rf"\b{re.escape(word)}\b", used, re.IGNORECASE)),
             *([(SPARSE, FOOTNOTE.removeprefix(f"{SPARSE} ").removesuffix("."))] if SPARSE in used else []),
-            (NOTHING, DASHES.removeprefix("In a table, – says that ").removesuffix(".")),
+            (NOTHING, "in a table: does not apply, or there is nothing to count"),
         ],
     )
 
