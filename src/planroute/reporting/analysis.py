@@ -151,7 +151,9 @@ def _answers(found: Found, first: Mapping[str, str]) -> list[dict[str, Any]]:
         {
             "question": QUESTIONS.get(about, about),
             "sentences": [
-                (*MARKS[one["sure"]][:2], one["sure"], typeset(one["sentence"])) for one in sentences if one is not first
+                (*MARKS[one["sure"]][:2], one["sure"], typeset(one["sentence"]))
+                for one in sentences
+                if one is not first
             ]
             or [(*MARKS["not_run"][:2], "not_run", typeset(f"Not run{needed(_missing(found, about))}."))],
         }
