@@ -10,7 +10,6 @@ from threading import Thread
 
 import pytest
 
-from planroute.cli import main
 from planroute.sandbox import Docker, Jail
 from planroute.trace import Stop
 from tests.domains.swebench.test_environment import NOISY
@@ -22,26 +21,12 @@ pytestmark = needs_jail
 PLANROUTE = str(Path(sys.executable).parent / "planroute")
 
 
-def planroute(*arguments, status=0, cwd=None):
+def program(*arguments, status=0, cwd=None):
     done = subprocess.run(
         [PLANROUTE, *arguments], capture_output=True, text=True, cwd=cwd, stdin=subprocess.DEVNULL, check=False
     )
     assert done.returncode == status, done.stdout + done.stderr
     return done
-
-
-@pytest.fixture
-def inside(monkeypatch, capsys):
-    """The program in this process; its exit status, standard output and standard error."""
-
-    def run(*arguments):
-        monkeypatch.setattr(sys, "argv", ["planroute", *map(str, arguments)])
-        with pytest.raises(SystemExit) as ended:
-            main()
-        shown = capsys.readouterr()
-        return ended.value.code, shown.out, shown.err
-
-    return run
 
 
 @pytest.fixture(scope="module")
@@ -57,8 +42,8 @@ def run(tmp_path_factory):
         "8",
         "--json",
     ]
-    first = planroute(*arguments, "--out", str(out))
-    again = planroute(*arguments, "--out", str(out) + "-again")
+    first = program(*arguments, "--out", str(out))
+    again = program(*arguments, "--out", str(out) + "-again")
     return out, json.loads(first.stdout), again.stdout == first.stdout
 
 
@@ -92,8 +77,8 @@ def test_the_report_shows_partial_success_and_no_answer(run):
     assert "hour != 12" in page  # the issue itself says so
 
 
-def test_a_cell_is_verified(run, inside):
-    status, shown, _ = inside("verify", next((run[0] / "cells").glob("*PLAN_REACT-7.json")))
+def test_a_cell_is_verified(run, planroute):
+    status, shown, _ = planroute("verify", next((run[0] / "cells").glob("*PLAN_REACT-7.json")))
     assert status == 0
     assert re.search(r"declared plan: (not )?preserved, \d of 2 units", shown)
 
@@ -122,17 +107,17 @@ class Agent(BaseHTTPRequestHandler):
         """Nothing is printed."""
 
 
-def test_a_run_is_repeated_from_the_cache_of_calls_whatever_its_commands_print(inside, tmp_path):
+def test_a_run_is_repeated_from_the_cache_of_calls_whatever_its_commands_print(planroute, tmp_path):
     """The second time nobody answers: were anything shown otherwise, a call would have to be made."""
     server = ThreadingHTTPServer(("127.0.0.1", 0), Agent)
     Thread(target=server.serve_forever, daemon=True).start()
     arguments = ["compare", "swebench", "--model", "openai:agent", "--base-url"]
     arguments += [f"http://127.0.0.1:{server.server_port}/v1", "--limit", "1", "--seeds", "7", "--conditions"]
     arguments += ["FLAT_REACT", "--cache", tmp_path / "calls", "--json", "--out"]
-    first = inside(*arguments, tmp_path / "first")
+    first = planroute(*arguments, tmp_path / "first")
     server.shutdown()
     server.server_close()
-    again = inside(*arguments, tmp_path / "again")
+    again = planroute(*arguments, tmp_path / "again")
     assert first == again
     assert first[0] == 0
     (row,) = json.loads(first[1])["conditions"].values()
@@ -149,8 +134,8 @@ def test_a_run_is_repeated_from_the_cache_of_calls_whatever_its_commands_print(i
         (["--sandbox", "vm"], "sandbox 'vm' is unknown"),
     ],
 )
-def test_wrong_input_is_told_in_one_line(inside, arguments, told):
-    status, _, said = inside("compare", "swebench", "--model", "scripted/slip=0", *arguments)
+def test_wrong_input_is_told_in_one_line(planroute, arguments, told):
+    status, _, said = planroute("compare", "swebench", "--model", "scripted/slip=0", *arguments)
     assert status == 2
     assert told in said
     assert len(said.strip().splitlines()) == 1
@@ -164,28 +149,28 @@ NEWER = {
 }  # fmt: skip
 
 
-def test_a_client_without_a_daemon_and_no_sandbox_at_all_are_told_in_one_line(inside, tmp_path, monkeypatch):
+def test_a_client_without_a_daemon_and_no_sandbox_at_all_are_told_in_one_line(planroute, tmp_path, monkeypatch):
     monkeypatch.setattr(Docker, "problem", staticmethod(lambda: "its client is here, but no daemon answers"))
     (tmp_path / "records.json").write_text(json.dumps(NEWER))
     command = ["compare", "swebench", "--model", "scripted/slip=0", "--tasks", tmp_path / "records.json"]
-    assert inside(*command, "--sandbox", "docker") == (
+    assert planroute(*command, "--sandbox", "docker") == (
         2, "",
         "planroute: no sandbox: its client is here, but no daemon answers — on Linux: apt install bubblewrap; "
         "anywhere: start Docker. planroute doctor says what is there\n",
     )  # fmt: skip
-    assert inside(*command) == (
+    assert planroute(*command) == (
         2, "",
         "planroute: its files are needed for a jail — name a folder of checkouts with --repos, or start Docker\n",
     )  # fmt: skip
     monkeypatch.setattr(Jail, "problem", staticmethod(lambda: "not installed: bubblewrap (apt install bubblewrap)"))
-    status, out, said = inside(*command)
+    status, out, said = planroute(*command)
     assert (status, out, len(said.splitlines())) == (2, "", 1)
     assert "no sandbox to run commands in: not installed: bubblewrap (apt install bubblewrap); its client" in said
     assert said.endswith("start Docker. planroute doctor says what is there\n")
 
 
-def test_doctor_looks_for_what_it_takes(inside):
-    found = {item["name"]: item for item in json.loads(inside("doctor", "--json")[1])["findings"]}
+def test_doctor_looks_for_what_it_takes(planroute):
+    found = {item["name"]: item for item in json.loads(planroute("doctor", "--json")[1])["findings"]}
     assert {"git", "jail", "docker", "swebench"} <= set(found)
     assert found["jail"]["present"]
     assert "bubblewrap" in found["jail"]["hint"]
@@ -197,7 +182,7 @@ def test_every_condition_with_the_embedded_model(tmp_path):
     pytest.importorskip("xllamacpp")
     arguments = ["--model", "embedded", "--limit", "1", "--seeds", "7", "--steps", "3", "--steps-per-unit", "2"]
     arguments += ["--max-tokens", "200", "--most-calls", "25", "--candidates", "2", "--no-cache"]
-    done = planroute("compare", "swebench", *arguments, "--json", cwd=tmp_path)
+    done = program("compare", "swebench", *arguments, "--json", cwd=tmp_path)
     conditions = json.loads(done.stdout)["conditions"]
     assert len(conditions) == 7
     assert {row["infrastructure"] for row in conditions.values()} == {0}
