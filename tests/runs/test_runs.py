@@ -241,9 +241,9 @@ def test_a_folder_that_is_no_run_is_told(tmp_path):
         RunFolder(tmp_path).manifest()
 
 
-def test_a_folder_that_cannot_be_written_is_a_storage_error(tmp_path):
+def test_a_folder_below_a_file_is_wrong_input(tmp_path):
     (tmp_path / "file").write_text("")
-    with pytest.raises(StorageError, match="cannot write"):
+    with pytest.raises(InputError, match="cannot be a folder: Not a directory"):
         execute(*tiny_cells(), tmp_path / "file" / "run")
 
 
