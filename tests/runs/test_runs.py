@@ -13,7 +13,7 @@ from planroute.calls import Sampling
 from planroute.declarers import Fixed, Natural
 from planroute.domains.grid import GridDomain, make_scenario
 from planroute.episode import Conditions
-from planroute.errors import InputError, StorageError
+from planroute.errors import InputError
 from planroute.experiments.compare import comparison_cells, summarise
 from planroute.gate import Gate
 from planroute.ledger import Budget
