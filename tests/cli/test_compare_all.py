@@ -4,6 +4,8 @@ import json
 
 import pytest
 
+from planroute.cli.compare_all import best_modes
+
 SMALL = ("compare", "all", "--seeds", "7", "--tasks", "1", "--conditions", "FLAT_REACT,SEARCH,ROUTED")
 
 
@@ -19,6 +21,7 @@ def test_one_table_over_domains_and_again_from_the_cache_the_same_bytes(planrout
     assert all(line["value"] == 1.0 for (name, _), line in lines.items() if name != "grid")
     assert all(line["tokens_answer"] > 0 for (name, _), line in lines.items() if name != "grid")
     assert result["not_run"] == {}
+    assert result["best_modes"] == {"grid": ["SEARCH"], "alfworld": ["SEARCH"], "mind2web": ["SEARCH"]}
     assert planroute(*command, "--cache", tmp_path / "calls.sqlite") == (0, shown, "")
 
 
@@ -47,3 +50,18 @@ def test_wrong_names_are_told_before_anything_runs(planroute, extra, line):
     code, shown, told = planroute(*SMALL, "--domains", "mind2web", "--model", "scripted/slip=0", *extra)
     assert (code, shown) == (2, "")
     assert told.startswith(line)
+
+
+def test_the_best_modes_of_a_domain_are_all_that_tie_and_a_cost_is_small():
+    def line(domain, condition, value, measure="success"):
+        return {"domain": domain, "condition": condition, "value": value, "measure": measure}
+
+    lines = [
+        line("grid", "SEARCH", 1400, "J"),
+        line("grid", "SEQUENTIAL", 1700, "J"),
+        line("games", "SEARCH", 0.5),
+        line("games", "SEQUENTIAL", 0.5),
+        line("games", "PREDEFINED", None),
+        line("games", "FLAT_REACT", 1.0),
+    ]
+    assert best_modes(lines) == {"grid": ["SEARCH"], "games": ["SEARCH", "SEQUENTIAL"]}

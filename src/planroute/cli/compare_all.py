@@ -85,6 +85,7 @@ def compare_all(
     lines = [line for name, one in found.items() for line in table(name, one.result)]
     result = {
         "table": lines,
+        "best_modes": best_modes(lines),
         "domains": {name: one.result for name, one in found.items()},
         "not_run": not_run,
     }
@@ -122,6 +123,24 @@ def table(domain: str, result: Mapping[str, Any]) -> list[dict[str, Any]]:
             }
         )
     return lines
+
+
+def best_modes(lines: Sequence[Mapping[str, Any]]) -> dict[str, list[str]]:
+    """By domain the forced modes with the best mean, all of those that tie; how sure that is, ``analyse`` says."""
+    from planroute.modes import MODES
+
+    found: dict[str, list[str]] = {}
+    for domain in dict.fromkeys(line["domain"] for line in lines):
+        mine = [line for line in lines if line["domain"] == domain and line["condition"] in set(MODES)]
+        values = {
+            line["condition"]: line["value"] * (-1 if line["measure"] == "J" else 1)
+            for line in mine
+            if line["value"] is not None
+        }
+        if values:
+            top = max(values.values())
+            found[domain] = [mode for mode, value in values.items() if value >= top - 1e-9]
+    return found
 
 
 SPENT: Final = ("interactions", "model_calls", "tokens_prompt", "tokens_thinking", "tokens_answer")
@@ -214,6 +233,8 @@ def _print(lines: Sequence[Mapping[str, Any]], not_run: Mapping[str, str]) -> No
         )
         last = line["domain"]
     Console(width=max(Console().width, 130)).print(shown)
+    for domain, modes in best_modes(lines).items():
+        typer.echo(f"{domain}: the best mode came out as {' or '.join(modes)}.")
     for name, why in not_run.items():
         typer.echo(f"{name}: not run: {why}")
 
