@@ -273,7 +273,11 @@ def graded(name, *commands, **changes):
         ("import time\nwhile True:\n    time.sleep(1)\n", "the tests were ended by a bound: seconds"),
         ("import os, time\nwhile True:\n    os.fork()\n", ""),
         ("f = open('big', 'wb')\nwhile True:\n    f.write(bytes(1 << 20))\n", ""),
-        ("x = [bytearray(1 << 20) for _ in range(900)]\n", "no test was found"),
+        # Which of the two bounds is met first, the process's or the one of all together, is the machine's affair.
+        (
+            "x = [bytearray(1 << 20) for _ in range(900)]\n",
+            ("no test was found", "the tests were ended by a bound: memory"),
+        ),
         ("import urllib.request\nurllib.request.urlopen('http://1.1.1.1', timeout=1)\n", "no test was found"),
         (f"open({str(Path(__file__).with_name('evil'))!r}, 'w')\n", "no test was found"),
     ],
@@ -281,7 +285,8 @@ def graded(name, *commands, **changes):
 )
 def test_tests_that_a_patch_makes_hostile_end_at_a_bound_and_resolve_nothing(monkeypatch, code, note):
     monkeypatch.setattr("planroute.domains.swebench.workshop.LARGEST_LOG", 1 << 20)
-    grade = graded("clocks", f"cat > clocks.py <<'EOF'\n{code}EOF", test_seconds=3)
+    endless = "while True" in code
+    grade = graded("clocks", f"cat > clocks.py <<'EOF'\n{code}EOF", test_seconds=3 if endless else 30)
     assert not grade.resolved
     assert grade.note.startswith(note)
     assert not Path(__file__).with_name("evil").exists()
