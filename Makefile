@@ -25,7 +25,7 @@ export PLANROUTE_DATA ?= $(abspath ../shared/data)
 endif
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-slow lint bench docs reproduction lock webarena clean
+.PHONY: help setup demo test test-slow lint bench docs reproduction lock audit webarena clean
 
 help:  ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -66,6 +66,9 @@ bench: $(STAMP)  ## Run the benchmarks
 reproduction: $(STAMP)  ## Run E1 to E7 and make the tables of docs/reproduction.md anew
 	$(BIN)/planroute experiment E1 E2 E3 E4 E5 E6 E7 --out runs/reproduction
 	$(BIN)/python docs/reproduction.py runs/reproduction
+
+audit: $(STAMP)  ## Look for known vulnerabilities of what requirements.lock pins
+	$(BIN)/python .ci/audit.py
 
 lock: $(STAMP)  ## Resolve requirements.lock anew from pyproject.toml
 	UV_CUSTOM_COMPILE_COMMAND='make lock' $(BIN)/uv pip compile --quiet --upgrade --universal --python-version 3.11 \
