@@ -4,7 +4,8 @@
 
     PlanrouteError
     ├── InputError            an argument, file or option that a person gave is wrong
-    │   └── FaultyInput       ... in several places: all are listed at once
+    │   ├── FaultyInput       ... in several places: all are listed at once
+    │   └── DamagedFile       a stored file is not what was written: it can be set aside and made again
     ├── ModelError            a language model or its endpoint did not answer
     │   ├── ModelUnavailable  not reachable, overloaded, too slow, or a broken stream: trying later may help
     │   ├── ModelRefused      key, permission or request not accepted: trying again does not help
@@ -52,6 +53,10 @@ class FaultyInput(InputError):
         super().__init__(f"{what}: {len(self.faults)} {noun}: " + "; ".join(self.faults), hint=hint)
 
 
+class DamagedFile(InputError):
+    """A stored file is not what was written, or not where it belongs."""
+
+
 class ModelError(PlanrouteError):
     """A language model or its endpoint did not answer."""
 
@@ -87,6 +92,21 @@ class BudgetExceeded(PlanrouteError):
         super().__init__(f"budget of {limit:g} {resource} is spent")
         self.resource = resource
         self.limit = limit
+
+
+class RunBudgetReached(PlanrouteError):
+    """A limit of the whole run is reached. ``unit`` names what was limited."""
+
+    def __init__(self, unit: str, limit: float) -> None:
+        super().__init__(
+            f"the run's budget of {limit:,g} {unit} is reached",
+            hint="what was finished is kept; the same command with a larger budget goes on from there",
+        )
+        self.unit = unit
+        self.limit = limit
+
+    def __reduce__(self) -> tuple[type["RunBudgetReached"], tuple[str, float]]:
+        return type(self), (self.unit, self.limit)
 
 
 class StorageError(PlanrouteError):

@@ -4,11 +4,13 @@ import asyncio
 import hashlib
 import json
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from planroute.episode import Conditions, Episode, run_episode
+from planroute.errors import RunBudgetReached
 from planroute.protocols import Domain, Task
+from planroute.runs.account import Charging, OnAccount
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,19 +55,64 @@ async def run_cells(
     ``finished`` is told of each as it ends. The first error that is not about one
     episode cancels the rest and is raised.
     """
-    turn = asyncio.Semaphore(concurrency)
+    found: dict[int, Episode] = {}
 
-    async def run(cell: Cell) -> Episode:
-        async with turn:
-            episode = await run_episode(domain, cell.task, cell.seed, cell.conditions, condition=cell.condition)
+    def keep(cell: Cell, episode: Episode) -> None:
+        found[id(cell)] = episode
         if finished is not None:
             finished(cell, episode)
-        return episode
 
-    pending = [asyncio.ensure_future(run(cell)) for cell in cells]
+    await drive_cells(domain, cells, concurrency=concurrency, finished=keep)
+    return [found[id(cell)] for cell in cells]
+
+
+async def drive_cells(
+    domain: Domain,
+    cells: Sequence[Cell],
+    *,
+    concurrency: int,
+    finished: Callable[[Cell, Episode], None],
+    charging: Charging | None = None,
+) -> None:
+    """Run ``cells``, at most ``concurrency`` at once, and hand each episode to ``finished``; none is held here.
+
+    With ``charging``, every billed call goes on that account. Where its budget is reached no further cell begins and no
+    further call is made, but calls under way end; then ``RunBudgetReached`` is raised. Any other error that is not
+    about one episode cancels the rest and is raised.
+    """
+    waiting = iter(cells)
+    reached: list[RunBudgetReached] = []
+
+    async def work() -> None:
+        for cell in waiting:
+            if reached:
+                return
+            try:
+                if charging is not None:
+                    charging.check()
+                conditions = _on_account(cell, charging)
+                episode = await run_episode(domain, cell.task, cell.seed, conditions, condition=cell.condition)
+            except RunBudgetReached as limit:
+                reached.append(limit)
+                return
+            finished(cell, episode)
+
+    pending = [asyncio.ensure_future(work()) for _ in range(min(concurrency, len(cells)))]
     try:
-        return list(await asyncio.gather(*pending))
+        await asyncio.gather(*pending)
     finally:
         for task in pending:
             task.cancel()
         await asyncio.gather(*pending, return_exceptions=True)
+    if reached:
+        raise reached[0]
+
+
+def _on_account(cell: Cell, charging: Charging | None) -> Conditions:
+    conditions = cell.conditions
+    if charging is None:
+        return conditions
+    model, judge = (
+        None if of is None else OnAccount(of, charging, cell.key) for of in (conditions.model, conditions.judge_model)
+    )
+    return replace(conditions, model=model, judge_model=judge)
