@@ -21,10 +21,23 @@ def relay(day: Day, hour: int, requests: FloatArray) -> FloatArray:
     asked, but those of the lowest voltage leverage, each for 60 % of what its declared counterpart was asked.
     """
     honesty = day.scenario.factors.honesty
-    if honesty >= 1 or stream(day.seed, "adversary", hour).random() < honesty:
+    if honesty >= 1 or stream(int(day.seed), *adversary(hour)).random() < honesty:
         return requests
-    asked = np.sort(requests[requests > 0])[::-1]
-    lowest = np.argsort(day.leverage, kind="stable")[: len(asked)]
-    substituted = np.zeros_like(requests)
-    substituted[lowest] = SUBSTITUTED_DEPTH * np.minimum(asked, day.forecast.flexible[hour][lowest])
-    return substituted
+    return substituted(requests, day.forecast.flexible[hour], day.leverage)
+
+
+def adversary(hour: int) -> tuple[str, int]:
+    """The name of the stream that decides on a substitution in ``hour``."""
+    return ("adversary", hour)
+
+
+def substituted(requests: FloatArray, flexible: FloatArray, leverage: FloatArray) -> FloatArray:
+    """Return what a dishonest aggregator issues for ``requests`` (..., nodes); ``leverage`` is (nodes,).
+
+    ``flexible`` (..., nodes) is the hour's forecast flexible load in MW.
+    """
+    asked = -np.sort(-np.where(requests > 0, requests, 0.0), axis=-1)
+    lowest = np.argsort(leverage, kind="stable")
+    issued = np.zeros_like(requests)
+    issued[..., lowest] = SUBSTITUTED_DEPTH * np.minimum(asked, flexible[..., lowest])
+    return issued

@@ -3,6 +3,7 @@
 All conditions of a comparison share one ``Day``.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -10,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from planroute.domains.grid.objective import Costs, costs
 from planroute.domains.grid.power_flow import ac_power_flow, lindistflow
 from planroute.domains.grid.profiles import HOURS, Loads, day_loads
 from planroute.domains.grid.prosumers import LatentDraws, Population, latent_draws, population
@@ -21,10 +23,14 @@ FloatArray = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Day:
-    """A scenario under one seed. ``truth`` is the forecast without noise; ``flexible`` is (24, nodes) in MW."""
+    """A scenario under one seed. ``truth`` is the forecast without noise; ``flexible`` is (24, nodes) in MW.
+
+    Under many seeds ``seed`` is an array, which people, draws and forecast have as their leading axis; what is true of
+    every seed has none.
+    """
 
     scenario: Scenario
-    seed: int
+    seed: int | NDArray[np.int64]
     loads: Loads
     people: Population
     draws: LatentDraws
@@ -43,10 +49,26 @@ class Day:
 def make_day(scenario: Scenario, seed: int) -> Day:
     """Draw the day of ``scenario`` under ``seed``."""
     feeder, factors, coefficients = scenario.feeder, scenario.factors, scenario.coefficients
+    return assemble(
+        scenario,
+        seed,
+        population(seed, feeder.n, factors.mean_resistance, coefficients.response),
+        latent_draws(seed, feeder.n, coefficients.response),
+        forecast_multipliers(seed, feeder.n, factors.forecast_noise, coefficients.planning),
+    )
+
+
+def assemble(
+    scenario: Scenario,
+    seed: int | NDArray[np.int64],
+    people: Population,
+    draws: LatentDraws,
+    multipliers: FloatArray,
+) -> Day:
+    """Put a day together from what was drawn; ``multipliers`` (..., 24, nodes) are forecast over true cooling load."""
+    feeder, factors, coefficients = scenario.feeder, scenario.factors, scenario.coefficients
     loads = day_loads(feeder, coefficients.network, factors.stress)
-    people = population(seed, feeder.n, factors.mean_resistance, coefficients.response)
     ratio = float(np.tan(np.arccos(coefficients.network.power_factor)))
-    multipliers = forecast_multipliers(seed, feeder.n, factors.forecast_noise, coefficients.planning)
     limits: dict[str, Any] = {
         "cap_mw": factors.import_cap_mw,
         "floor_pu": factors.voltage_floor_pu,
@@ -57,9 +79,9 @@ def make_day(scenario: Scenario, seed: int) -> Day:
         seed=seed,
         loads=loads,
         people=people,
-        draws=latent_draws(seed, feeder.n, coefficients.response),
+        draws=draws,
         forecast=make_forecast(feeder, loads, people.flexible_share, multipliers, **limits),
-        truth=make_forecast(feeder, loads, people.flexible_share, np.ones_like(multipliers), **limits),
+        truth=make_forecast(feeder, loads, people.flexible_share, np.ones_like(loads.cooling), **limits),
         leverage=voltage_leverage(feeder),
         reactive_ratio=ratio,
     )
@@ -67,7 +89,7 @@ def make_day(scenario: Scenario, seed: int) -> Day:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Settlement:
-    """What the two referees say of some hours: imports (hours,) in MW and voltages (hours, nodes) in pu."""
+    """What the two referees say of some hours: imports (..., hours) in MW and voltages (..., hours, nodes) in pu."""
 
     head_mw: FloatArray
     v_pu: FloatArray
@@ -75,8 +97,8 @@ class Settlement:
     v_ac_pu: FloatArray
 
 
-def settle(day: Day, hours: slice, curtailed_mw: FloatArray) -> Settlement:
-    """Solve ``hours`` with ``curtailed_mw`` (hours, nodes) taken off, by LinDistFlow and by full AC power flow.
+def settle(day: Day, hours: slice | list[int], curtailed_mw: FloatArray) -> Settlement:
+    """Solve ``hours`` with ``curtailed_mw`` (..., hours, nodes) taken off, by LinDistFlow and by full AC power flow.
 
     A curtailed MW takes its own reactive power along. Where AC does not converge its figures are NaN.
     """
@@ -85,6 +107,17 @@ def settle(day: Day, hours: slice, curtailed_mw: FloatArray) -> Settlement:
     linear = lindistflow(day.scenario.feeder, net, reactive)
     full = ac_power_flow(day.scenario.feeder, net, reactive)
     return Settlement(linear.head_p_mw, linear.v_pu, full.head_p_mw, full.v_pu)
+
+
+def predict(day: Day, hours: Sequence[int], requests: FloatArray) -> Costs:
+    """Predict J of ``requests`` (..., len(hours), nodes) by power flow of the forecast: what a planner can know."""
+    scenario, forecast = day.scenario, day.forecast
+    expected = np.zeros_like(forecast.net)
+    expected[..., list(hours), :] = requests * scenario.coefficients.planning.expected_realisation
+    flow = lindistflow(scenario.feeder, forecast.net - expected, forecast.reactive - expected * day.reactive_ratio)
+    factors, weights = scenario.factors, scenario.coefficients.objective
+    curtailed = expected.reshape(*expected.shape[:-2], -1)
+    return costs(flow.head_p_mw, flow.v_pu, curtailed, factors.import_cap_mw, factors.voltage_floor_pu, weights)
 
 
 def uncontrolled(scenario: Scenario) -> list[dict[str, Any]]:

@@ -23,17 +23,40 @@ class Cost:
     objective: float
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Costs:
+    """The same of many days: each array has their leading axes."""
+
+    overcap_kwh: FloatArray
+    voltage_shortfall_pu: FloatArray
+    curtailed_kwh: FloatArray
+    objective: FloatArray
+
+
 def cost(
     head_mw: FloatArray, v_pu: FloatArray, curtailed_mw: FloatArray, cap_mw: float, floor_pu: float, weights: Objective
 ) -> Cost:
     """Evaluate equation (4) for hourly ``head_mw`` (hours,), ``v_pu`` and ``curtailed_mw`` (hours, nodes)."""
-    over = 1000 * float(np.maximum(head_mw - cap_mw, 0.0).sum())
-    shortfall = float(np.maximum(floor_pu - v_pu, 0.0).sum())
-    curtailed = 1000 * float(curtailed_mw.sum())
+    found = costs(head_mw, v_pu, np.asarray(curtailed_mw).ravel(), cap_mw, floor_pu, weights)
+    parts = (found.overcap_kwh, found.voltage_shortfall_pu, found.curtailed_kwh, found.objective)
+    return Cost(*(float(part) for part in parts))
+
+
+def costs(
+    head_mw: FloatArray, v_pu: FloatArray, curtailed_mw: FloatArray, cap_mw: float, floor_pu: float, weights: Objective
+) -> Costs:
+    """Evaluate equation (4) of many days: ``head_mw`` (..., hours), ``v_pu`` (..., hours, nodes).
+
+    ``curtailed_mw`` is summed over its last axis. A day alone and the same day among others give the same digits.
+    """
+    short = np.maximum(floor_pu - v_pu, 0.0)
+    over = 1000 * np.maximum(head_mw - cap_mw, 0.0).sum(axis=-1)
+    shortfall = short.reshape(*short.shape[:-2], -1).sum(axis=-1)
+    curtailed = 1000 * curtailed_mw.sum(axis=-1)
     total = (
         weights.overcap_per_kwh * over + weights.shortfall_per_pu * shortfall + weights.curtailed_per_kwh * curtailed
     )
-    return Cost(over, shortfall, curtailed, total)
+    return Costs(over, shortfall, curtailed, total)
 
 
 def regret(objective: Mapping[K, float]) -> dict[K, float]:

@@ -6,18 +6,16 @@ float64 of shape (..., nodes), nodes in the feeder's own order; a single case ha
 is changed.
 """
 
-from collections.abc import Callable
-from typing import Any, NamedTuple, TypeVar, cast
+from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import ArrayLike, NDArray
 
+from planroute.domains.grid.compiled import compiled
 from planroute.domains.grid.feeder import Feeder
 from planroute.errors import InputError
 
 FloatArray = NDArray[np.float64]
-_Function = TypeVar("_Function", bound=Callable[..., Any])
 
 V_SQUARED_FLOOR = 1e-12
 """The least V² that LinDistFlow reports: past collapse the linear model goes negative, V has no meaning."""
@@ -136,15 +134,11 @@ def _not_finite(p: FloatArray, q: FloatArray) -> InputError:
     return InputError("p_mw or q_mvar is too large to add up")
 
 
-def _compiled(function: _Function) -> _Function:
-    return cast(_Function, njit(cache=True, nogil=True, error_model="numpy")(function))
-
-
 # Both kernels walk the feeder in topological order with the head in slot 0. They answer whether every load is
 # finite, which the sum at the head shows at no cost: a NaN or an infinity never leaves it.
 
 
-@_compiled
+@compiled
 def _lindistflow(
     p_mw: FloatArray,
     q_mvar: FloatArray,
@@ -186,7 +180,7 @@ def _lindistflow(
     return finite
 
 
-@_compiled
+@compiled
 def _ac_sweep(
     p_mw: FloatArray,
     q_mvar: FloatArray,

@@ -29,7 +29,7 @@ LESS_THAN_HALF = 0.5 - 1e-9
 class Population:
     """The prosumers of one seed, one at each node.
 
-    ``archetype`` indexes ``ARCHETYPES``; ``neighbourhood`` is (nodes, nodes), row i averaging over i's neighbours.
+    ``archetype`` indexes ``ARCHETYPES``; ``neighbourhood`` is (..., nodes, nodes), row i averaging over i's neighbours.
     """
 
     archetype: IntArray
@@ -40,7 +40,7 @@ class Population:
     @property
     def nodes(self) -> int:
         """How many there are."""
-        return len(self.archetype)
+        return int(self.archetype.shape[-1])
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -71,14 +71,17 @@ class Memory:
     agreed: FloatArray
 
     @classmethod
-    def blank(cls, nodes: int) -> "Memory":
-        """The memory before any request."""
-        zero = np.zeros(nodes)
-        return cls(zero, zero, np.full(nodes, 0.5), zero, zero)
+    def blank(cls, nodes: int, *leading: int) -> "Memory":
+        """The memory before any request; ``leading`` are the lengths of axes before the nodes."""
+        zero = np.zeros((*leading, nodes))
+        return cls(zero, zero, np.full((*leading, nodes), 0.5), zero, zero)
 
     def neighbours_complied(self, population: Population) -> FloatArray:
         """Mean last answer among each prosumer's neighbours, in [0, 1]."""
-        return np.asarray(self.complied @ population.neighbourhood.T)
+        averages = np.swapaxes(population.neighbourhood, -1, -2)
+        if averages.ndim == 2:
+            return np.asarray(self.complied @ averages)
+        return np.asarray((self.complied[..., None, :] @ averages)[..., 0, :])
 
     def compliance_rate(self) -> FloatArray:
         """Observed compliance of each prosumer, (agreed + 1) / (asked + 2), so one half before any request."""
@@ -105,16 +108,27 @@ def population(seed: int, nodes: int, mean_resistance: float, response: Response
 
     kinds, order = len(ARCHETYPES), stream(seed, "population", "archetype")
     archetype = np.concatenate([order.permutation(kinds) for _ in range(-(-nodes // kinds))])[:nodes]
-    spread = response.resistance_spread * (2 * stream(seed, "population", "resistance").random(nodes) - 1)
+    unit = stream(seed, "population", "resistance").random(nodes)
     neighbours = min(response.neighbours, nodes - 1)
     network = stream(seed, "population", "network")
     graph = networkx.watts_strogatz_graph(nodes, neighbours, response.rewiring, seed=network)
     adjacency = networkx.to_numpy_array(graph)
-    degree = np.maximum(adjacency.sum(axis=1, keepdims=True), 1)
+    return made_of(archetype, unit, adjacency, mean_resistance, response)
+
+
+def made_of(
+    archetype: IntArray, unit: FloatArray, adjacency: FloatArray, mean_resistance: float, response: Response
+) -> Population:
+    """Make the prosumers that were drawn: ``archetype`` and ``unit`` in [0, 1) for resistance are (..., nodes).
+
+    ``adjacency`` is (..., nodes, nodes), 1 between neighbours and 0 elsewhere.
+    """
+    spread = response.resistance_spread * (2 * unit - 1)
+    degree = np.maximum(adjacency.sum(axis=-1, keepdims=True), 1)
     return Population(
         archetype=archetype,
         resistance=np.clip(mean_resistance + spread, 0.0, 1.0),
-        flexible_share=np.full(nodes, response.flexible_share),
+        flexible_share=np.full(archetype.shape[-1], response.flexible_share),
         neighbourhood=adjacency / degree,
     )
 
@@ -187,18 +201,23 @@ def remember(
     given: Answer,
     people: Population,
     response: Response,
-    hours: int = 1,
+    hours: int | IntArray = 1,
 ) -> Memory:
-    """Return the memory after one hour's requests and answers, ``hours`` after the requests before.
+    """Return the memory after one hour's requests and answers, ``hours`` (by case) after the requests before.
 
     A request tires whoever complies by its depth, request over flexible load, and rest recovers. One is exploited when
     one complied while less than half of one's neighbours did.
     """
     targeted = requested > 0
     effort = given.complied * requested / np.maximum(flexible, 1e-12)
+    rested: float | FloatArray
+    if isinstance(hours, int):
+        rested = response.fatigue_decay**hours
+    else:  # looked up, since a power of an array may round otherwise than a power of numbers
+        rested = np.array([response.fatigue_decay**gap for gap in range(HOURS)])[hours][..., None]
     complied = np.where(targeted, given.complied, memory.complied)
     after = Memory(
-        fatigue=response.fatigue_decay**hours * memory.fatigue + effort,
+        fatigue=rested * memory.fatigue + effort,
         exploitation=memory.exploitation,
         complied=complied,
         asked=memory.asked + targeted,

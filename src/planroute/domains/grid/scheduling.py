@@ -1,14 +1,17 @@
 """Schedules: how a needed reduction becomes requests to prosumers, hour by hour. Explicit code, no language model.
 
-Everything here works on the forecast, as a planner sees it. Arrays are (hours, nodes) in MW unless said otherwise.
+Everything here works on the forecast, as a planner sees it. Arrays are (hours, nodes) in MW unless said otherwise;
+leading axes, where given, are independent cases.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from planroute.domains.grid.coefficients import Planning
+from planroute.domains.grid.compiled import compiled
 from planroute.domains.grid.feeder import Feeder
 from planroute.domains.grid.policy import TargetRule
 from planroute.domains.grid.power_flow import lindistflow
@@ -49,8 +52,13 @@ def forecast_multipliers(seed: int, nodes: int, noise: float, planning: Planning
     The draws do not depend on ``noise``, so a sweep over noise scales one and the same error.
     """
     draw = stream(seed, "forecast")
+    return multipliers(draw.standard_normal((HOURS, 1)), draw.standard_normal((HOURS, nodes)), noise, planning)
+
+
+def multipliers(shared: FloatArray, own: FloatArray, noise: float, planning: Planning) -> FloatArray:
+    """Forecast over true cooling load from standard normal draws: ``shared`` (..., 24, 1), ``own`` (..., 24, nodes)."""
     common = planning.forecast_common_mode
-    error = common * draw.standard_normal((HOURS, 1)) + np.sqrt(1 - common**2) * draw.standard_normal((HOURS, nodes))
+    error = common * shared + np.sqrt(1 - common**2) * own
     return np.asarray(np.maximum(1 + noise * error, 0.05))
 
 
@@ -83,14 +91,28 @@ def make_forecast(
 
 
 def priority(rule: TargetRule, forecast: Forecast, leverage: FloatArray, compliance: FloatArray) -> FloatArray:
-    """Return how early each node is asked, (24, nodes), larger first. ``compliance`` and ``leverage`` are per node."""
+    """Return how early each node is asked, (..., 24, nodes), larger first.
+
+    ``leverage`` is (nodes,), ``compliance`` is (..., nodes).
+    """
     match rule:
         case TargetRule.HIGH_LOAD | TargetRule.UNIFORM:
             return forecast.gross
         case TargetRule.LEVERAGE:
             return np.broadcast_to(leverage, forecast.gross.shape)
         case TargetRule.COMPLIANT:
-            return np.broadcast_to(compliance, forecast.gross.shape)
+            return np.broadcast_to(compliance[..., None, :], forecast.gross.shape)
+
+
+def order_key(
+    rule: TargetRule, forecast: Forecast, leverage: FloatArray, compliance: FloatArray, planning: Planning
+) -> FloatArray:
+    """Return the key by which schedules ask, as ``priority``; in the leverage order flexible load counts a little."""
+    key = priority(rule, forecast, leverage, compliance)
+    if rule is TargetRule.LEVERAGE:
+        most = np.maximum(forecast.flexible.max(axis=-1, keepdims=True), 1e-12)
+        key = key + planning.leverage_flex_weight * forecast.flexible / most
+    return key
 
 
 def order_by(key: FloatArray) -> IntArray:
@@ -103,34 +125,88 @@ def fill(order: IntArray, capacity: FloatArray, wanted_mw: FloatArray) -> FloatA
 
     ``order`` and ``capacity`` are (..., nodes), ``wanted_mw`` is (...).
     """
-    sorted_capacity = np.take_along_axis(capacity, order, axis=-1)
-    before = np.cumsum(sorted_capacity, axis=-1) - sorted_capacity
-    asked = np.where(before < wanted_mw[..., None] - 1e-12, sorted_capacity, 0.0)
-    requests = np.empty_like(asked)
-    np.put_along_axis(requests, order, asked, axis=-1)
+    nodes = capacity.shape[-1]
+    requests = np.empty(capacity.shape)
+    wanted = np.ascontiguousarray(np.broadcast_to(wanted_mw, capacity.shape[:-1])).reshape(-1)
+    cases = (np.ascontiguousarray(array).reshape(-1, nodes) for array in (order, capacity))
+    _fill(*cases, wanted, requests.reshape(-1, nodes))
     return requests
+
+
+@compiled
+def _fill(order: IntArray, capacity: FloatArray, wanted_mw: FloatArray, requests: FloatArray) -> None:
+    cases, nodes = order.shape
+    for case in range(cases):
+        total = 0.0
+        for k in range(nodes):
+            node = order[case, k]
+            total += capacity[case, node]
+            before = total - capacity[case, node]
+            requests[case, node] = capacity[case, node] if before < wanted_mw[case] - 1e-12 else 0.0
 
 
 def schedule(
     rule: TargetRule,
-    hours: tuple[int, ...],
+    hours: Sequence[int],
     forecast: Forecast,
     intensity: FloatArray | float,
     over_request: float,
     key: FloatArray,
     planning: Planning,
+    order: IntArray | None = None,
 ) -> FloatArray:
-    """Return the requests of ``hours``, shape (len(hours), nodes).
+    """Return the requests of ``hours``, shape (..., len(hours), nodes).
 
     ``intensity`` (a number or per node) times forecast flexible load is the most that a node is asked; ``key``
-    (24, nodes) says who comes first. UNIFORM asks all nodes for the same part of their capacity instead.
+    (..., 24, nodes) says who comes first. UNIFORM asks all nodes for the same part of their capacity instead.
+    ``order`` is that of ``key`` in ``hours`` where it is known already.
     """
     rows = list(hours)
-    capacity = forecast.flexible[rows] * intensity
-    wanted = forecast.needed_mw[rows] * over_request
+    per_hour = intensity[..., None, :] if isinstance(intensity, np.ndarray) else intensity
+    capacity = forecast.flexible[..., rows, :] * per_hour
+    wanted = forecast.needed_mw[..., rows] * over_request
     if rule == TargetRule.UNIFORM:
         part = np.minimum(wanted / np.maximum(capacity.sum(axis=-1), 1e-12), 1.0)
-        requests = capacity * part[:, None]
+        requests = capacity * part[..., None]
     else:
-        requests = fill(order_by(key[rows]), capacity, wanted)
+        requests = fill(order_by(key[..., rows, :]) if order is None else order, capacity, wanted)
     return np.where(requests * 1000 >= planning.least_request_kw, requests, 0.0)
+
+
+def revised_intensity(
+    intensity: float, rate: FloatArray, share: FloatArray | float | None, planning: Planning
+) -> FloatArray:
+    """Return the intensity per node (..., nodes) that follows what was observed.
+
+    ``rate`` is each prosumer's observed compliance, ``share`` (...) the last hour's realised share, ``None`` or NaN
+    where nothing was asked.
+    """
+    known = planning.realisation_target if share is None else share
+    known = np.where(np.isnan(known), planning.realisation_target, known)
+    feedback = np.clip((planning.realisation_target - known) / planning.expected_realisation, -1.0, 1.0)
+    common = intensity * (1 + planning.realisation_gain * feedback)
+    own = 1 + planning.compliance_gain * (rate - rate.mean(axis=-1, keepdims=True))
+    return np.asarray(np.clip(np.asarray(common)[..., None] * own, 0.0, 1.0))
+
+
+def churn(before: FloatArray, after: FloatArray) -> FloatArray:
+    """Changed over total requested power of two schedules (..., hours, nodes), 0 where neither asks for anything."""
+    leading = before.shape[:-2]
+    total = (before + after).reshape(*leading, -1).sum(axis=-1)
+    changed = np.abs(after - before).reshape(*leading, -1).sum(axis=-1)
+    return np.asarray(np.divide(changed, total, out=np.zeros_like(total), where=total > 0))
+
+
+def alternatives(declared: TargetRule, intensity: float, planning: Planning) -> list[tuple[TargetRule, float, float]]:
+    """Return target rule, intensity and over-request of each schedule that can be proposed, the declared one first."""
+    other = TargetRule.LEVERAGE if declared is not TargetRule.LEVERAGE else TargetRule.HIGH_LOAD
+    settings = zip(planning.proposal_intensities, planning.proposal_over_requests, strict=True)
+    return [
+        (declared if index < 2 else other, min(intensity * proposed / planning.intensity, 1.0), over_request)
+        for index, (proposed, over_request) in enumerate(settings)
+    ]
+
+
+def tool_failure(index: int) -> tuple[str, int]:
+    """The name of the stream that decides whether the forecast of alternative ``index`` fails."""
+    return ("tool failure", index)

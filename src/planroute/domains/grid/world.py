@@ -12,14 +12,20 @@ from planroute.domains.grid import briefing
 from planroute.domains.grid.aggregator import relay
 from planroute.domains.grid.allocation import Quota, allocate, worker_requests
 from planroute.domains.grid.communication import Appeal, Speaker
-from planroute.domains.grid.day import Day, settle
+from planroute.domains.grid.day import Day, predict, settle
 from planroute.domains.grid.metrics import Limits, metrics
-from planroute.domains.grid.objective import cost
 from planroute.domains.grid.policy import GridFields, TargetRule
-from planroute.domains.grid.power_flow import lindistflow
 from planroute.domains.grid.profiles import HOURS
 from planroute.domains.grid.prosumers import Memory, answer, attenuated, remember, sampled, willingness
-from planroute.domains.grid.scheduling import order_by, priority, schedule
+from planroute.domains.grid.scheduling import (
+    alternatives,
+    churn,
+    order_by,
+    order_key,
+    revised_intensity,
+    schedule,
+    tool_failure,
+)
 from planroute.errors import DomainError
 from planroute.plan import Candidate, Plan, PlanUnit, Rollout, Stage, Subgoal
 from planroute.protocols import Context, Observation, Outcome, State
@@ -102,16 +108,11 @@ class GridWorld:
         """Rebuild the remaining hours with intensities that follow observed compliance and the last realised share."""
         planning = self.day.scenario.coefficients.planning
         hours = tuple(unit.payload.hour for unit in rest.units)
-        share = self._realised_share if self._realised_share is not None else planning.realisation_target
-        feedback = np.clip((planning.realisation_target - share) / planning.expected_realisation, -1.0, 1.0)
         rate = self.memory.compliance_rate()
-        intensity = self.fields.intensity * (1 + planning.realisation_gain * feedback)
-        per_node = np.clip(intensity * (1 + planning.compliance_gain * (rate - rate.mean())), 0.0, 1.0)
+        per_node = revised_intensity(self.fields.intensity, rate, self._realised_share, planning)
         requests = self._schedule(hours, per_node)
-        before = np.array([unit.payload.requests for unit in rest.units])
-        total = float((before + requests).sum()) if len(hours) else 0.0
-        churn = float(np.abs(requests - before).sum()) / total if total > 0 else 0.0
-        self.context.trace.append(Noted(hours[0] if hours else HOURS, {"revision_churn": churn}))
+        changed = float(churn(np.array([unit.payload.requests for unit in rest.units]), requests)) if hours else 0.0
+        self.context.trace.append(Noted(hours[0] if hours else HOURS, {"revision_churn": changed}))
         return self._as_plan(hours, requests)
 
     async def decompose(self, state: State, depth: int) -> Sequence[Stage]:
@@ -142,13 +143,9 @@ class GridWorld:
     async def propose(self, state: State, k: int) -> Sequence[Candidate]:
         """Up to ``k`` schedules of target order and intensity, the declared one first."""
         planning = self.day.scenario.coefficients.planning
-        declared = TargetRule(self.fields.target)
-        other = TargetRule.LEVERAGE if declared is not TargetRule.LEVERAGE else TargetRule.HIGH_LOAD
-        settings = zip(planning.proposal_intensities, planning.proposal_over_requests, strict=True)
+        settings = alternatives(TargetRule(self.fields.target), self.fields.intensity, planning)
         candidates = []
-        for index, (intensity, over_request) in enumerate(list(settings)[:k]):
-            rule = declared if index < 2 else other
-            relative = min(self.fields.intensity * intensity / planning.intensity, 1.0)
+        for index, (rule, relative, over_request) in enumerate(settings[:k]):
             hours = self._remaining()
             requests = self._schedule(hours, relative, over_request, rule)
             text = f"{rule} at intensity {relative:.3f}, over-request {over_request:.3f}"
@@ -162,26 +159,10 @@ class GridWorld:
         A failed forecast tool (drawn from a stream of its own) leaves the cost unknown.
         """
         chance = self.day.scenario.factors.tool_failure
-        if chance > 0 and stream(self.day.seed, "tool failure", candidate.payload.index).random() < chance:
+        if chance > 0 and stream(self.context.seed, *tool_failure(candidate.payload.index)).random() < chance:
             return Rollout(candidate.id, evidence="the forecast tool failed")
-        scenario, forecast = self.day.scenario, self.day.forecast
-        expected = np.zeros_like(forecast.net)
-        expected[list(candidate.payload.hours)] = (
-            candidate.payload.requests * scenario.coefficients.planning.expected_realisation
-        )
-        flow = lindistflow(
-            scenario.feeder, forecast.net - expected, forecast.reactive - expected * self.day.reactive_ratio
-        )
-        factors = scenario.factors
-        predicted = cost(
-            flow.head_p_mw,
-            flow.v_pu,
-            expected,
-            factors.import_cap_mw,
-            factors.voltage_floor_pu,
-            scenario.coefficients.objective,
-        )
-        return Rollout(candidate.id, predicted.objective, f"predicted J {predicted.objective:.1f}")
+        objective = float(predict(self.day, candidate.payload.hours, candidate.payload.requests).objective)
+        return Rollout(candidate.id, objective, f"predicted J {objective:.1f}")
 
     async def choose(self, rollouts: Sequence[Rollout]) -> int:
         """The least predicted cost; the first of equals, and the declared schedule where no cost is known."""
@@ -259,12 +240,7 @@ class GridWorld:
 
     def _key(self, rule: TargetRule) -> FloatArray:
         planning = self.day.scenario.coefficients.planning
-        forecast = self.day.forecast
-        key = priority(rule, forecast, self.day.leverage, self.memory.compliance_rate())
-        if rule is TargetRule.LEVERAGE:
-            most = np.maximum(forecast.flexible.max(axis=-1, keepdims=True), 1e-12)
-            key = key + planning.leverage_flex_weight * forecast.flexible / most
-        return key
+        return order_key(rule, self.day.forecast, self.day.leverage, self.memory.compliance_rate(), planning)
 
     def _schedule(
         self,
