@@ -5,6 +5,7 @@ several conditions share is taken from a stream named by what it belongs to (see
 """
 
 import hashlib
+from collections.abc import Iterable
 
 import numpy as np
 
@@ -17,6 +18,12 @@ def stream(seed: int, *names: str | int) -> np.random.Generator:
     >>> stream(7, "forecast").random() == stream(7, "response").random()
     False
     """
-    parts = (str(name).replace("\\", "\\\\").replace("/", "\\/") for name in (seed, *names))
-    digest = hashlib.sha256("/".join(parts).encode("utf-8", "surrogatepass")).digest()
-    return np.random.Generator(np.random.PCG64(np.random.SeedSequence(int.from_bytes(digest, "big"))))
+    (key,) = keys([seed], *names)
+    return np.random.Generator(np.random.PCG64(np.random.SeedSequence(int.from_bytes(key, "big"))))
+
+
+def keys(seeds: Iterable[int], *names: str | int) -> list[bytes]:
+    """Return the 32 bytes that seed the stream ``names`` under each of ``seeds``, for whoever draws many at once."""
+    parts = (str(name).replace("\\", "\\\\").replace("/", "\\/") for name in names)
+    rest = "".join(f"/{part}" for part in parts).encode("utf-8", "surrogatepass")
+    return [hashlib.sha256(b"%d%s" % (seed, rest)).digest() for seed in seeds]

@@ -128,8 +128,8 @@ def fill(order: IntArray, capacity: FloatArray, wanted_mw: FloatArray) -> FloatA
     nodes = capacity.shape[-1]
     requests = np.empty(capacity.shape)
     wanted = np.ascontiguousarray(np.broadcast_to(wanted_mw, capacity.shape[:-1])).reshape(-1)
-    cases = (np.ascontiguousarray(array).reshape(-1, nodes) for array in (order, capacity))
-    _fill(*cases, wanted, requests.reshape(-1, nodes))
+    orders = np.ascontiguousarray(np.broadcast_to(order, capacity.shape)).reshape(-1, nodes)
+    _fill(orders, np.ascontiguousarray(capacity).reshape(-1, nodes), wanted, requests.reshape(-1, nodes))
     return requests
 
 
