@@ -21,14 +21,9 @@ def relay(day: Day, hour: int, requests: FloatArray) -> FloatArray:
     asked, but those of the lowest voltage leverage, each for 60 % of what its declared counterpart was asked.
     """
     honesty = day.scenario.factors.honesty
-    if honesty >= 1 or stream(int(day.seed), *adversary(hour)).random() < honesty:
+    if honesty >= 1 or stream(int(day.seed), "adversary", hour).random() < honesty:
         return requests
     return substituted(requests, day.forecast.flexible[hour], day.leverage)
-
-
-def adversary(hour: int) -> tuple[str, int]:
-    """The name of the stream that decides on a substitution in ``hour``."""
-    return ("adversary", hour)
 
 
 def substituted(requests: FloatArray, flexible: FloatArray, leverage: FloatArray) -> FloatArray:

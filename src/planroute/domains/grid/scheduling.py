@@ -205,8 +205,3 @@ def alternatives(declared: TargetRule, intensity: float, planning: Planning) -> 
         (declared if index < 2 else other, min(intensity * proposed / planning.intensity, 1.0), over_request)
         for index, (proposed, over_request) in enumerate(settings)
     ]
-
-
-def tool_failure(index: int) -> tuple[str, int]:
-    """The name of the stream that decides whether the forecast of alternative ``index`` fails."""
-    return ("tool failure", index)

@@ -24,7 +24,6 @@ from planroute.domains.grid.scheduling import (
     order_key,
     revised_intensity,
     schedule,
-    tool_failure,
 )
 from planroute.errors import DomainError
 from planroute.plan import Candidate, Plan, PlanUnit, Rollout, Stage, Subgoal
@@ -159,7 +158,7 @@ class GridWorld:
         A failed forecast tool (drawn from a stream of its own) leaves the cost unknown.
         """
         chance = self.day.scenario.factors.tool_failure
-        if chance > 0 and stream(self.context.seed, *tool_failure(candidate.payload.index)).random() < chance:
+        if chance > 0 and stream(self.context.seed, "tool failure", candidate.payload.index).random() < chance:
             return Rollout(candidate.id, evidence="the forecast tool failed")
         objective = float(predict(self.day, candidate.payload.hours, candidate.payload.requests).objective)
         return Rollout(candidate.id, objective, f"predicted J {objective:.1f}")
