@@ -19,6 +19,7 @@ from planroute.cli.options import (
     parse_modes,
     parse_seeds,
 )
+from planroute.models.spec import public_spec
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -96,7 +97,7 @@ def grid(
         "modes": [str(m) for m in mode_list],
         "declarer": who,
         "communication": chosen.factors.communication,
-        "model": model,
+        "model": public_spec(model),
         "deadline_s": deadline,
     }
     domain = GridDomain({scenario.stem if scenario else "nominal": chosen}, sampling)

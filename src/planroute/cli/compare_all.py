@@ -19,6 +19,7 @@ from planroute.cli.options import (
     parse_seeds,
 )
 from planroute.errors import PlanrouteError
+from planroute.models.spec import public_spec
 
 if TYPE_CHECKING:
     from planroute.protocols import Domain
@@ -191,7 +192,8 @@ def _grid(conditions: str, seeds: str, out: Path | None, common: Mapping[str, An
     spec = {name: common[name] for name in ("base_url", "cache", "no_cache")}
     with opened_model(common["model"], **spec) as model:
         declarer = declarer_from("natural", None, sampling, has_model=True) if ROUTED in names else None
-        config = {"command": "compare all", "seeds": parse_seeds(seeds), "modes": modes, "model": common["model"]}
+        config = {"command": "compare all", "seeds": parse_seeds(seeds), "modes": modes}
+        config["model"] = public_spec(common["model"])
         return compared_grid(
             GridDomain(sampling=sampling),
             parse_seeds(seeds),

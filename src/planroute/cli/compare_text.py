@@ -23,6 +23,7 @@ from planroute.cli.options import (
     parse_conditions,
     parse_seeds,
 )
+from planroute.models.spec import public_spec
 
 if TYPE_CHECKING:
     from planroute.calls import Sampling
@@ -231,8 +232,8 @@ def compared(
         "seeds": seed_list,
         "conditions": names,
         "declarer": declarer,
-        "model": model,
-        "judge_model": judge_model,
+        "model": public_spec(model),
+        "judge_model": public_spec(judge_model),
         "candidates": candidates,
         "most_calls": most_calls,
         "most_tokens": most_tokens,

@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from planroute.cli.options import BaseUrl, CachePath, Json, NoCache
+from planroute.models.spec import public_spec
 
 DEMO_HOUR = 14
 """The campaign's first hour: its messages and evaluations are real model calls in every condition."""
@@ -51,7 +52,7 @@ def demo(
     config = {
         "command": "demo",
         "seeds": [seed],
-        "model": model,
+        "model": public_spec(model),
         "model_hours": [DEMO_HOUR],
         "declarer": "natural, hybrid",
     }

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 import typer
 
+from planroute.models.spec import public_spec
+
 if TYPE_CHECKING:
     from planroute.calls import Sampling
     from planroute.episode import EpisodeRow
@@ -144,8 +146,8 @@ def _bench(asked: Asked, domain: "Domain", model: "Model", sampling: "Sampling",
     config = {
         "command": "experiment RQ",
         "domain": asked.domain,
-        "model": asked.model,
-        "judge": asked.judge,
+        "model": public_spec(asked.model),
+        "judge": public_spec(asked.judge),
         "seeds": list(asked.seeds),
         "steps": steps,
         "sampling": asdict(sampling),

@@ -60,7 +60,26 @@ def open_model(spec: str, *, base_url: str | None = None, cache_dir: str | Path 
         url, _, model = spec.strip().partition("#")
         if model:
             return LiveModel(url, model)
-    raise InputError(f"unknown model {_without_key(spec)!r}", hint="; ".join(f"{form}: {what}" for form, what in FORMS))
+    raise InputError(f"unknown model {public_spec(spec)!r}", hint="; ".join(f"{form}: {what}" for form, what in FORMS))
+
+
+def public_spec(spec: str | None) -> str | None:
+    """Return ``spec`` as it may be kept and shown: an address without user, password, key and whatever else it hides.
+
+    Of an address's query, only the ``api-version`` is left.
+    """
+    if spec is None or "://" not in spec:
+        return spec
+    from urllib.parse import parse_qsl, urlencode, urlsplit
+
+    from planroute.models.live import public_url
+
+    url, hash_sign, model = spec.strip().partition("#")
+    try:
+        version = {name: value for name, value in parse_qsl(urlsplit(url).query) if name == "api-version"}
+    except ValueError:
+        version = {}
+    return f"{public_url(url)}{'?' if version else ''}{urlencode(version)}{hash_sign}{model}"
 
 
 def _through_inspect(name: str, base_url: str | None) -> Model:
@@ -69,9 +88,3 @@ def _through_inspect(name: str, base_url: str | None) -> Model:
         raise InputError(f"inspect:{name} needs Inspect", hint="pip install 'planroute[inspect]'")
     model: Model = import_module("planroute.inspect_.model").open_inspect(name, base_url)
     return model
-
-
-def _without_key(spec: str) -> str:
-    from planroute.models.live import public_url
-
-    return public_url(spec) if "://" in spec else spec
