@@ -190,10 +190,10 @@ def _grid(conditions: str, seeds: str, out: Path | None, common: Mapping[str, An
         raise CannotRun(f"the grid has none of {', '.join(names)}: nothing can be done there without a plan")
     sampling = Sampling(temperature=common["temperature"])
     spec = {name: common[name] for name in ("base_url", "cache", "no_cache")}
+    shown = public_spec(common["model"])
     with opened_model(common["model"], **spec) as model:
         declarer = declarer_from("natural", None, sampling, has_model=True) if ROUTED in names else None
-        config = {"command": "compare all", "seeds": parse_seeds(seeds), "modes": modes}
-        config["model"] = public_spec(common["model"])
+        config = {"command": "compare all", "seeds": parse_seeds(seeds), "modes": modes, "model": shown}
         return compared_grid(
             GridDomain(sampling=sampling),
             parse_seeds(seeds),
