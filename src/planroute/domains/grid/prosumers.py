@@ -99,10 +99,15 @@ class Answer:
 
 @lru_cache(maxsize=1024)
 def population(seed: int, nodes: int, mean_resistance: float, response: Response) -> Population:
-    """Draw the prosumers of ``seed``: archetypes, resistance, and a small-world social network.
+    """Draw the prosumers of ``seed``: archetypes, resistance, and a small-world social network."""
+    return made_of(*drawn(seed, nodes, response), mean_resistance, response)
+
+
+def drawn(seed: int, nodes: int, response: Response) -> tuple[IntArray, FloatArray, FloatArray]:
+    """Draw archetypes (nodes,), a number in [0, 1) for each resistance (nodes,), and who is whose neighbour.
 
     Archetypes are stratified along the feeder: each run of six nodes holds every archetype once, in random order, so
-    that no lateral is made of skeptics by chance.
+    that no lateral is made of skeptics by chance. Neighbours are (nodes, nodes), 1 or 0.
     """
     import networkx
 
@@ -112,8 +117,7 @@ def population(seed: int, nodes: int, mean_resistance: float, response: Response
     neighbours = min(response.neighbours, nodes - 1)
     network = stream(seed, "population", "network")
     graph = networkx.watts_strogatz_graph(nodes, neighbours, response.rewiring, seed=network)
-    adjacency = networkx.to_numpy_array(graph)
-    return made_of(archetype, unit, adjacency, mean_resistance, response)
+    return archetype, unit, networkx.to_numpy_array(graph)
 
 
 def made_of(

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from planroute.domains.grid.adding import sum_where
 from planroute.domains.grid.coefficients import Planning
 from planroute.domains.grid.compiled import compiled
 from planroute.domains.grid.feeder import Feeder
@@ -19,6 +20,7 @@ from planroute.domains.grid.profiles import HOURS, Loads
 from planroute.streams import stream
 
 FloatArray = NDArray[np.float64]
+BoolArray = NDArray[np.bool_]
 IntArray = NDArray[np.int64]
 
 
@@ -51,8 +53,13 @@ def forecast_multipliers(seed: int, nodes: int, noise: float, planning: Planning
 
     The draws do not depend on ``noise``, so a sweep over noise scales one and the same error.
     """
+    return multipliers(*forecast_draws(seed, nodes), noise, planning)
+
+
+def forecast_draws(seed: int, nodes: int) -> tuple[FloatArray, FloatArray]:
+    """Draw what lies behind the forecast's errors, standard normal: common to all nodes (24, 1), and (24, nodes)."""
     draw = stream(seed, "forecast")
-    return multipliers(draw.standard_normal((HOURS, 1)), draw.standard_normal((HOURS, nodes)), noise, planning)
+    return draw.standard_normal((HOURS, 1)), draw.standard_normal((HOURS, nodes))
 
 
 def multipliers(shared: FloatArray, own: FloatArray, noise: float, planning: Planning) -> FloatArray:
@@ -189,11 +196,18 @@ def revised_intensity(
     return np.asarray(np.clip(np.asarray(common)[..., None] * own, 0.0, 1.0))
 
 
-def churn(before: FloatArray, after: FloatArray) -> FloatArray:
-    """Changed over total requested power of two schedules (..., hours, nodes), 0 where neither asks for anything."""
-    leading = before.shape[:-2]
-    total = (before + after).reshape(*leading, -1).sum(axis=-1)
-    changed = np.abs(after - before).reshape(*leading, -1).sum(axis=-1)
+def churn(before: FloatArray, after: FloatArray, dispatched: BoolArray | None = None) -> FloatArray:
+    """Changed over total requested power of two schedules (..., hours, nodes), 0 where neither asks for anything.
+
+    ``dispatched`` (..., hours) says which hours belong to the schedules, where not all do.
+    """
+    whole = (*before.shape[:-2], before.shape[-2] * before.shape[-1])
+    counted = np.ones(before.shape, np.bool_)
+    if dispatched is not None:
+        counted &= dispatched[..., None]
+    total, changed = (
+        sum_where(power.reshape(whole), counted.reshape(whole)) for power in (before + after, np.abs(after - before))
+    )
     return np.asarray(np.divide(changed, total, out=np.zeros_like(total), where=total > 0))
 
 
