@@ -59,7 +59,7 @@ def test_a_folder_that_cannot_be_written_is_a_storage_error(run, monkeypatch):
     def refuse(*args, **options):
         raise PermissionError(13, "Permission denied")
 
-    monkeypatch.setattr("planroute.reporting.report.tempfile.mkstemp", refuse)
+    monkeypatch.setattr("planroute.reporting.placing.tempfile.mkstemp", refuse)
     with pytest.raises(StorageError, match=r"report\.html: Permission denied"):
         write_report(run)
 

@@ -204,13 +204,18 @@ def _print(result: dict[str, Any]) -> None:
 def _print_accuracy(kind: str, table: dict[str, Any], by: str) -> None:
     from rich.console import Console
     from rich.table import Table
+    from rich.text import Text
+
+    from planroute.cli.show import plain
 
     shown = Table(box=None, header_style="bold", pad_edge=False)
-    shown.add_column(f"{kind}, n = {table['located']['agent']['n']}", no_wrap=True)
+    shown.add_column(Text(f"{plain(kind)}, n = {table['located']['agent']['n']}"), no_wrap=True)
     for title in ("agent", "turn", "within 1", "within 3"):
         shown.add_column(title, justify="right")
     for name, row in table.items():
-        shown.add_row(f"by {by}" if name == "located" else name, *(_share(value) for value in row.values()))
+        shown.add_row(
+            Text(plain(f"by {by}") if name == "located" else name), *(_share(value) for value in row.values())
+        )
     console = Console(width=max(Console().width, 120))
     console.print()
     console.print(shown)

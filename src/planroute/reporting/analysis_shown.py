@@ -10,8 +10,8 @@ from typing import Any, Final
 from markupsafe import Markup, escape
 
 from planroute.analysis.wording import Words
-from planroute.errors import StorageError
 from planroute.reporting.figures import draw, save
+from planroute.reporting.placing import within
 from planroute.reporting.study_files import write_lines
 
 Cell = str | tuple[str, str]
@@ -145,16 +145,16 @@ def needed(why: str) -> str:
 def written(parts: Sequence[Part], found: Mapping[str, Any], folder: Path) -> list[dict[str, Any]]:
     """Write the files of ``parts`` under ``folder`` and return what their template shows.
 
-    Raises ``StorageError`` where a file cannot be written.
+    Raises ``InputError`` where a folder of theirs is a link, ``StorageError`` where a file cannot be written.
     """
     shown: list[dict[str, Any]] = []
     for part in parts:
         one: dict[str, Any] = {"kind": part.kind, "part": part} | _typeset(part)
         if isinstance(part, Table):
             if part.lines:
-                write_lines(folder / "tables", f"{PREFIX}{part.name}", part.lines)
+                write_lines(within(folder, "tables"), f"{PREFIX}{part.name}", part.lines)
         elif isinstance(part, Drawing):
-            one["source"] = _drawn(part, found, folder / "figures")
+            one["source"] = _drawn(part, found, within(folder, "figures"))
         shown.append(one)
     return shown
 
@@ -179,10 +179,7 @@ def _drawn(part: Drawing, found: Mapping[str, Any], folder: Path) -> str | None:
     figure = draw(part.name, found, {})
     if figure is None:
         return None
-    try:
-        svg = save(figure, folder, f"{PREFIX}{part.name}")[0].read_bytes()
-    except OSError as error:
-        raise StorageError(f"cannot write {folder / part.name}: {error.strerror or error}") from None
+    svg = save(figure, folder, f"{PREFIX}{part.name}")[0].read_bytes()
     return f"data:image/svg+xml;base64,{base64.b64encode(svg).decode()}"
 
 

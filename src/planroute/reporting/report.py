@@ -8,8 +8,7 @@ the report's own style and script by their hashes and nothing else.
 import base64
 import hashlib
 import json
-import os
-import tempfile
+import re
 from collections.abc import Callable, Mapping
 from functools import cache
 from pathlib import Path
@@ -18,9 +17,9 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from planroute.errors import StorageError
 from planroute.reporting import grid, sections, text, verdict
 from planroute.reporting.page import Page
+from planroute.reporting.placing import placed
 from planroute.reporting.reading import Evidence, Run, read_run
 from planroute.reporting.wording import css, label
 
@@ -49,16 +48,9 @@ def write_report(folder: Path, evidence: Evidence | None = None) -> Path:
 
 def write_page(folder: Path, text: str, name: str = REPORT) -> Path:
     """Write ``text`` as the page ``name`` of ``folder``, whole. Raises ``StorageError`` where that is impossible."""
-    target = folder / name
-    try:
-        handle, temporary = tempfile.mkstemp(dir=folder, prefix=".part-")
-        with os.fdopen(handle, "wb") as stream:
-            stream.write(text.encode("utf-8", "replace"))
-        Path(temporary).chmod(0o644)
-        Path(temporary).replace(target)
-    except OSError as error:
-        raise StorageError(f"cannot write {target}: {error.strerror or error}") from None
-    return target
+    with placed(folder, name) as part:
+        part.write_bytes(text.encode("utf-8", "replace"))
+    return folder / name
 
 
 def render_report(folder: Path, evidence: Evidence | None = None) -> str:
@@ -107,8 +99,11 @@ def _plain(run: Run) -> Page:
 
 
 def embedded_json(value: Any) -> Markup:
-    """JSON that may stand in a script element: without any character that could end it or open a comment."""
-    text = json.dumps(value, separators=(",", ":"), allow_nan=False)
+    """JSON that may stand in a script element: without any character that could end it or open a comment.
+
+    Nor does it hold a character that turns the order of what is shown.
+    """
+    text = _TURNING_ESCAPE.sub(r"\1\\ufffd", json.dumps(value, separators=(",", ":"), allow_nan=False))
     for character in "<>&":
         text = text.replace(character, f"\\u{ord(character):04x}")
     return Markup(text)  # noqa: S704 - escaped above; what is beyond ASCII was escaped by json
@@ -125,11 +120,15 @@ def _asset(name: str) -> str:
     return (Path(__file__).parent / "templates" / name).read_text(encoding="utf-8")
 
 
-_CONTROLS = dict.fromkeys([*range(9), 11, 12, *range(14, 32), *range(127, 160)])
+_TURNING = (*range(0x202A, 0x202F), *range(0x2066, 0x206A))
+"""What turns the order in which the characters after it are shown, beyond the end of its own text."""
+_TURNING_ESCAPE = re.compile(r"((?<!\\)(?:\\\\)*)\\u(?:202[a-e]|206[6-9])")
+_CONTROLS: dict[int, str | None] = dict.fromkeys([*range(9), 11, 12, *range(14, 32), *range(127, 160)])
+_CONTROLS |= dict.fromkeys(_TURNING, "\ufffd")
 
 
 def _without_controls(value: Any) -> Any:
-    """Text without what steers a terminal: a report is also looked at with other tools than a browser."""
+    """Text without what steers a terminal or passes for other text; a report is not looked at in browsers alone."""
     return value.translate(_CONTROLS) if isinstance(value, str) else value
 
 

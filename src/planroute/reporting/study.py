@@ -15,6 +15,7 @@ from typing import Any
 
 from planroute.reporting.figures import draw, save
 from planroute.reporting.page import Page, Section
+from planroute.reporting.placing import within
 from planroute.reporting.report import render_page, write_page
 from planroute.reporting.study_files import Studied, claims, model_lines, read_study, table, write_lines
 from planroute.reporting.wording import label, number
@@ -42,15 +43,16 @@ def write_study_report(folder: Path) -> Path:
     something cannot be written.
     """
     studied = read_study(folder)
+    tables, drawn = within(folder, "tables"), within(folder, "figures")
     lines = claims(studied)
-    write_lines(folder / "tables", "claims", lines)
+    write_lines(tables, "claims", lines)
     sections = [Section("numbers", "Every number", "study_claims.html.j2", _all_claims(lines))]
     for one in studied:
         for spec in one.definition.get("tables", []):
-            write_lines(folder / "tables", f"{one.name.lower()}_{spec['name']}", table(one.result, spec))
-        figures = [_figure(one, spec, folder / "figures") for spec in one.definition.get("figures", [])]
+            write_lines(tables, f"{one.name.lower()}_{spec['name']}", table(one.result, spec))
+        figures = [_figure(one, spec, drawn) for spec in one.definition.get("figures", [])]
         if found := model_lines(one.result):
-            write_lines(folder / "tables", f"{one.name.lower()}_models", found)
+            write_lines(tables, f"{one.name.lower()}_models", found)
         sections.append(Section(one.name.lower(), one.name, "study_experiment.html.j2", _experiment(one, figures)))
     page = Page(
         title=f"{len(studied)} experiments" if len(studied) > 1 else f"experiment {studied[0].name}",

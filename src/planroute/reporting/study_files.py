@@ -6,8 +6,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from planroute.errors import InputError, StorageError
+from planroute.errors import InputError
 from planroute.modes import MODES
+from planroute.reporting.placing import NAME, placed
 from planroute.reporting.reading import read_object
 
 RESULT, MANIFEST, BILLING = "result.json", "manifest.json", "billing.json"
@@ -132,17 +133,15 @@ def _numbers(found: Any, path: str = "") -> Iterator[tuple[str, Any]]:
 def write_lines(folder: Path, name: str, lines: Sequence[Mapping[str, Any]]) -> None:
     """Write ``lines`` as CSV and Parquet; what is no valid Unicode is escaped.
 
-    Raises ``StorageError`` where they cannot be written.
+    Raises ``InputError`` where ``name`` is no plain name, ``StorageError`` where they cannot be written.
     """
     import pandas as pd
 
     frame = pd.DataFrame([{_escaped(key): _escaped(value) for key, value in line.items()} for line in lines])
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        frame.to_csv(folder / f"{name}.csv", index=False)
-        frame.to_parquet(folder / f"{name}.parquet", index=False)
-    except OSError as error:
-        raise StorageError(f"cannot write {folder / name}: {error.strerror or error}") from None
+    with placed(folder, f"{name}.csv") as part:
+        frame.to_csv(part, index=False)
+    with placed(folder, f"{name}.parquet") as part:
+        frame.to_parquet(part, index=False)
 
 
 def _escaped(value: Any) -> Any:
@@ -163,5 +162,7 @@ def _studied(folder: Path) -> Studied:
     for field_name, fits in (("claims", claimed), ("conditions", isinstance(result.get("conditions", {}), dict))):
         if not fits:
             raise InputError(f"{folder / RESULT} is damaged: {field_name}", hint="remove it and run again")
+    if not isinstance(result["experiment"], str) or not NAME.fullmatch(result["experiment"]):
+        raise InputError(f"{folder / RESULT} is damaged: experiment: not a name", hint="remove it and run again")
     billing = read_object(folder / BILLING) if (folder / BILLING).is_file() else {}
     return Studied(folder, manifest.get("definition", {}), result, str(manifest.get("planroute", "")), billing)

@@ -4,6 +4,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from planroute.reporting.placing import placed
+
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
@@ -95,12 +97,11 @@ def save(figure: "Figure", folder: Path, name: str) -> list[Path]:
     """Write ``figure`` in every format: equal figures give equal bytes. Returns the paths."""
     import matplotlib as mpl
 
-    folder.mkdir(parents=True, exist_ok=True)
     found = []
     for kind in FORMATS:
         path = folder / f"{name}.{kind}"
         plain: dict[str, Any] = {"svg": {"Date": None}, "pdf": {"CreationDate": None}, "png": {}}[kind]
-        with mpl.rc_context(_RC):
-            figure.savefig(path, format=kind, dpi=200, metadata=plain)
+        with mpl.rc_context(_RC), placed(folder, path.name) as part:
+            figure.savefig(part, format=kind, dpi=200, metadata=plain)
         found.append(path)
     return found
