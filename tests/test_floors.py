@@ -23,7 +23,7 @@ FLOORS = (
     ("__main__",),
     ("cli",),
     ("experiments", "inspect_", APART),
-    ("runs", "analysis"),
+    ("runs", "analysis", "batched"),
     ("episode", "contract"),
     ("router", "process", "evidence", "labelling"),
     ("declarers", "executors", "domains", "models", "evaluation", "importers", APART),

@@ -36,9 +36,7 @@ class Batch:
     def of(cls, scenario: Scenario, draws: Draws, fields: GridFields) -> "Batch":
         """Make the days of ``scenario`` from what was drawn."""
         factors, coefficients = scenario.factors, scenario.coefficients
-        people = made_of(
-            draws.archetype, draws.unit, draws.adjacency, factors.mean_resistance, coefficients.response
-        )
+        people = made_of(draws.archetype, draws.unit, draws.adjacency, factors.mean_resistance, coefficients.response)
         errors = multipliers(draws.shared, draws.own, factors.forecast_noise, coefficients.planning)
         return cls(assemble(scenario, draws.seeds, people, draws.latent, errors), fields)
 
@@ -145,7 +143,7 @@ class Batch:
         return np.stack([self.plan(intensity, over, rule) for rule, intensity, over in settings])
 
     def rolled_out(self, proposed: FloatArray) -> FloatArray:
-        """Return the predicted J of each alternative, (alternatives, seeds); infinite where the forecast tool failed."""
+        """Return the predicted J of each alternative, (alternatives, seeds); infinite where its forecast failed."""
         costs = np.stack([predict(self.day, self.hours, requests).objective for requests in proposed])
         chance = self.day.scenario.factors.tool_failure
         if chance > 0:

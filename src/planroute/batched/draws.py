@@ -25,8 +25,8 @@ IntArray = NDArray[np.int64]
 class Draws:
     """The draws of ``seeds``, which are the leading axis of every array.
 
-    ``archetype`` and ``unit`` are (seeds, nodes), ``adjacency`` (seeds, nodes, nodes), ``shared`` (seeds, 24, 1), ``own``
-    (seeds, 24, nodes), as ``prosumers.made_of`` and ``scheduling.multipliers`` take them.
+    ``archetype`` and ``unit`` are (seeds, nodes), ``adjacency`` (seeds, nodes, nodes), ``shared`` (seeds, 24, 1) and
+    ``own`` (seeds, 24, nodes), as ``prosumers.made_of`` and ``scheduling.multipliers`` take them.
     """
 
     seeds: IntArray
@@ -60,12 +60,16 @@ def compiled_draws(seeds: Sequence[int], nodes: int, response: Response) -> Draw
     count = len(seeds)
     bits = np.random.PCG64(0)
     generator = np.random.Generator(bits)
-    realised, shared, own = np.empty((count, HOURS, nodes)), np.empty((count, HOURS, 1)), np.empty((count, HOURS, nodes))
+    realised, shared, own = (
+        np.empty((count, HOURS, nodes)),
+        np.empty((count, HOURS, 1)),
+        np.empty((count, HOURS, nodes)),
+    )
     answers, errors = states("response", "realised"), states("forecast")
     for i in range(count):
-        bits.state = as_state(answers[i])
+        bits.state = as_state(answers[i])  # type: ignore[assignment]
         realised[i] = generator.beta(*response.realised_beta, (HOURS, nodes))
-        bits.state = as_state(errors[i])
+        bits.state = as_state(errors[i])  # type: ignore[assignment]
         generator.standard_normal(out=shared[i])
         generator.standard_normal(out=own[i])
     day = (count, HOURS, nodes)
@@ -107,7 +111,10 @@ def _trusted() -> bool:
     return all(
         np.array_equal(a, b)
         for a, b in [
-            *((getattr(one, name), getattr(other, name)) for name in ("archetype", "unit", "adjacency", "shared", "own")),
+            *(
+                (getattr(one, name), getattr(other, name))
+                for name in ("archetype", "unit", "adjacency", "shared", "own")
+            ),
             *(
                 (getattr(one.latent, name), getattr(other.latent, name))
                 for name in ("narrative", "compliance", "realised")

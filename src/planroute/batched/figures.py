@@ -69,13 +69,10 @@ def _settled(course: Course) -> tuple[dict[str, FloatArray], NDArray[np.int64], 
     curtailed = np.zeros((seeds, len(still.head_mw)))
     curtailed[:, hours] = course.realised.sum(axis=-1)
     found: dict[str, FloatArray] = {}
-    linear = None
-    for suffix in ("", "_ac"):
-        head = _in_place(still.head_ac_mw if suffix else still.head_mw, result.head_ac_mw if suffix else result.head_mw, hours)
-        voltage = _in_place(still.v_ac_pu if suffix else still.v_pu, result.v_ac_pu if suffix else result.v_pu, hours)
+    heads = _in_place(still.head_mw, result.head_mw, hours), _in_place(still.head_ac_mw, result.head_ac_mw, hours)
+    voltages = _in_place(still.v_pu, result.v_pu, hours), _in_place(still.v_ac_pu, result.v_ac_pu, hours)
+    for suffix, head, voltage in zip(("", "_ac"), heads, voltages, strict=True):
         lowest = voltage.min(axis=-1)
-        if linear is None:
-            linear = head, lowest
         parts = costs(head, voltage, curtailed, factors.import_cap_mw, factors.voltage_floor_pu, weights)
         whole = np.isfinite(head).all(axis=-1) & np.isfinite(lowest).all(axis=-1) & (lowest.min(axis=-1) > COLLAPSED_PU)
         values = {
@@ -87,8 +84,7 @@ def _settled(course: Course) -> tuple[dict[str, FloatArray], NDArray[np.int64], 
         }
         found |= {f"{name}{suffix}": np.where(whole, value, np.nan) for name, value in values.items()}
     found["curtailed_kwh"] = 1000 * curtailed.sum(axis=-1)
-    head, lowest = linear
-    violates = (head > factors.import_cap_mw) | (lowest < factors.voltage_floor_pu)
+    violates = (heads[0] > factors.import_cap_mw) | (voltages[0].min(axis=-1) < factors.voltage_floor_pu)
     needed = day.truth.needed_mw
     counts = (curtailed > 0) & (needed > 0) & ~violates
     share = np.divide(needed, curtailed, out=np.full_like(curtailed, np.nan), where=counts)
@@ -117,7 +113,7 @@ def _along(values: FloatArray, leverage: FloatArray) -> FloatArray:
     return np.asarray((values[..., None, :] @ leverage[:, None])[..., 0, 0])
 
 
-def _ratio(part: NDArray[np.generic], whole: NDArray[np.generic]) -> FloatArray:
+def _ratio(part: NDArray[np.number], whole: NDArray[np.number]) -> FloatArray:
     """``part`` over ``whole``, NaN where that is not above 0."""
     return np.asarray(np.divide(part, whole, out=np.full(whole.shape, np.nan), where=whole > 0))
 

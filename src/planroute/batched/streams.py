@@ -134,7 +134,7 @@ def _step(state: NDArray[np.uint64]) -> None:
 
 
 @compiled
-def _next(state: NDArray[np.uint64]) -> np.uint64:
+def _next(state: NDArray[np.uint64]) -> Any:
     _step(state)
     value = state[0] ^ state[1]
     turn = state[0] >> _ROTATION
@@ -142,7 +142,7 @@ def _next(state: NDArray[np.uint64]) -> np.uint64:
 
 
 @compiled
-def _next_half(state: NDArray[np.uint64], kept: NDArray[np.uint64]) -> np.uint64:
+def _next_half(state: NDArray[np.uint64], kept: NDArray[np.uint64]) -> Any:
     """32 bits; the other half of a draw is kept for the next time."""
     if kept[0]:
         kept[0] = _U(0)
@@ -182,7 +182,7 @@ def _shuffled(states: States, kinds: int, drawn: IntArray) -> None:
 
 
 @compiled
-def _chosen(state: NDArray[np.uint64], kept: NDArray[np.uint64], count: int) -> int:
+def _chosen(state: NDArray[np.uint64], kept: NDArray[np.uint64], count: int) -> Any:
     """One of ``count``: as many random bits as it has, first byte first, until they are below it."""
     bits = 0
     while count >> bits:
@@ -190,7 +190,7 @@ def _chosen(state: NDArray[np.uint64], kept: NDArray[np.uint64], count: int) -> 
     size = (bits + 7) // 8
     while True:
         half = _next_half(state, kept)
-        value = 0
+        value = np.int64(0)
         for i in range(size):
             value = (value << 8) | np.int64((half >> _U(8 * i)) & _U(0xFF))
         value >>= 8 * size - bits

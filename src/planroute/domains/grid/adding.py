@@ -1,5 +1,7 @@
 """Adding up some of many numbers, case by case, with the digits that each case has alone."""
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -32,7 +34,7 @@ def _sum_where(values: FloatArray, counted: BoolArray, total: FloatArray) -> Non
 
 
 @compiled
-def _in_pairs(some: FloatArray) -> float:
+def _in_pairs(some: FloatArray) -> Any:
     count = len(some)
     if count < 8:
         total = 0.0

@@ -1,0 +1,191 @@
+"""Banks of any size in one Parquet file, worked off in chunks of seeds: memory follows the chunk, not the count.
+
+::
+
+    .part-NAME/<identity>.parquet    one chunk's lines, written as a whole by whoever worked it off
+    NAME                             all of them, in order; put in place when the last line is in it
+
+A chunk that is there is not run again. Neither the size of chunks nor the number of workers changes a byte of the file.
+"""
+
+import multiprocessing
+import shutil
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from planroute.batched.table import Episodes, table, table_schema
+from planroute.errors import InputError, PlanrouteError, StorageError
+from planroute.runs.cells import identity
+from planroute.runs.execute import package_version
+
+Seeds = Sequence[range]
+"""Seeds as ranges without a step, in order: a million of them take no room."""
+
+CHUNK = 2048
+"""Seeds of a chunk: with four modes some 60 MB of work for each worker."""
+GROUP = 65_536
+"""Lines of a row group at most, whatever the chunks were."""
+
+
+@dataclass(frozen=True, slots=True)
+class Filled:
+    """How a bank came to be: lines in all, and seeds that an earlier run had left."""
+
+    episodes: int
+    resumed: int
+
+
+def count(seeds: Seeds) -> int:
+    """How many seeds there are."""
+    return sum(len(part) for part in seeds)
+
+
+def chunks(seeds: Seeds, size: int) -> Iterator[Seeds]:
+    """Cut ``seeds`` into runs of ``size``."""
+    some: list[range] = []
+    room = size
+    for part in seeds:
+        while part:
+            some.append(part[:room])
+            part, room = part[room:], room - len(some[-1])
+            if not room:
+                yield tuple(some)
+                some, room = [], size
+    if some:
+        yield tuple(some)
+
+
+def fill(
+    episodes: Episodes,
+    seeds: Seeds,
+    out: Path,
+    *,
+    chunk: int = CHUNK,
+    workers: int = 1,
+    source: str = "",
+    finished: Callable[[], None] | None = None,
+) -> Filled:
+    """Run ``episodes`` under every seed and write their lines to ``out``, a Parquet file that ``read_rows`` reads.
+
+    ``source`` is hashed into every chunk: lines of other code are not taken for this one's. ``finished`` is told of
+    each chunk. Raises ``InputError`` where there is nothing to run or ``out`` is a folder, ``StorageError`` where a
+    file cannot be written, and ``PlanrouteError`` where a worker is lost; what is finished is kept for the next time.
+    """
+    if not count(seeds) or not episodes.per_seed:
+        raise InputError("a bank needs at least one episode")
+    if chunk < 1 or workers < 1:
+        raise InputError("chunk and workers must be at least 1")
+    if out.is_dir():
+        raise InputError(f"{out} is a folder", hint="name a file")
+    parts = out.with_name(f".part-{out.name}")
+    what = identity([package_version(), source, _described(episodes)])
+    with _writing(out):
+        parts.mkdir(parents=True, exist_ok=True)
+        paths = [(some, parts / f"{identity([what, *map(repr, some)])}.parquet") for some in chunks(seeds, chunk)]
+        missing = [(some, path) for some, path in paths if not _kept(path, count(some) * episodes.per_seed)]
+        told = finished or (lambda: None)
+        for _ in range(len(paths) - len(missing)):
+            told()
+        _work(episodes, missing, min(workers, len(missing)), told)
+        whole = parts / "whole"
+        _join(episodes, [path for _, path in paths], whole)
+        whole.replace(out)
+        shutil.rmtree(parts, ignore_errors=True)
+    done = count(seeds) - sum(count(some) for some, _ in missing)
+    return Filled(count(seeds) * episodes.per_seed, done)
+
+
+def fill_chunk(episodes: Episodes, seeds: Seeds, path: Path) -> None:
+    """Run one chunk and write its lines to ``path`` as a whole."""
+    import pyarrow.parquet as pq
+
+    part = path.with_suffix(".part")
+    pq.write_table(table(episodes, [seed for part in seeds for seed in part]), part, compression="NONE")
+    part.replace(path)
+
+
+def _kept(path: Path, lines: int) -> bool:
+    """Whether a chunk is there with all its lines."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        return path.exists() and pq.read_metadata(path).num_rows == lines
+    except (OSError, pa.ArrowException):
+        return False
+
+
+def _work(episodes: Episodes, missing: Sequence[tuple[Seeds, Path]], workers: int, told: Callable[[], None]) -> None:
+    """Spread chunks over processes; in this one where one is enough."""
+    if workers <= 1:
+        for seeds, path in missing:
+            fill_chunk(episodes, seeds, path)
+            told()
+        return
+    # A fresh interpreter per worker: forking one that runs threads is not safe.
+    with ProcessPoolExecutor(workers, mp_context=multiprocessing.get_context("spawn")) as pool:
+        pending: set[Future[None]] = set()
+        try:
+            for seeds, path in missing:
+                if len(pending) >= 2 * workers:
+                    pending = _one_ended(pending, told)
+                pending.add(pool.submit(fill_chunk, episodes, seeds, path))
+            while pending:
+                pending = _one_ended(pending, told)
+        except BaseException as error:
+            pool.shutdown(wait=False, cancel_futures=True)
+            if isinstance(error, BrokenProcessPool):
+                raise PlanrouteError(
+                    "a worker process ended before its chunk was done",
+                    hint="the same command goes on from there; a smaller --chunk needs less memory",
+                ) from None
+            raise
+
+
+def _one_ended(pending: set[Future[None]], told: Callable[[], None]) -> set[Future[None]]:
+    done, rest = wait(pending, return_when=FIRST_COMPLETED)
+    for future in done:
+        future.result()
+        told()
+    return rest
+
+
+def _join(episodes: Episodes, paths: Sequence[Path], whole: Path) -> None:
+    """Write the lines of all chunks into one file, in row groups that hold whole seeds and do not follow the chunks."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    schema = table_schema(episodes)
+    group = max(GROUP // episodes.per_seed, 1) * episodes.per_seed
+    texts = [field.name for field in schema if field.type == pa.string()]
+    with pq.ParquetWriter(whole, schema, use_dictionary=texts) as writer:
+        waiting = schema.empty_table()
+        for path in paths:
+            waiting = pa.concat_tables([waiting, pq.read_table(path)])
+            while len(waiting) >= group:
+                writer.write_table(waiting[:group].combine_chunks(), row_group_size=group)
+                waiting = waiting[group:]
+        if len(waiting):
+            writer.write_table(waiting.combine_chunks(), row_group_size=group)
+
+
+def _described(episodes: Episodes) -> Any:
+    """Everything that can change a line."""
+    scenarios = {
+        name: [one.factors.model_dump(mode="json"), one.feeder.to_dict(), asdict(one.coefficients)]
+        for name, one in episodes.scenarios.items()
+    }
+    return [list(scenarios), scenarios, list(map(str, episodes.modes)), episodes.deadline_s, episodes.branching]
+
+
+@contextmanager
+def _writing(out: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise StorageError(f"cannot write {out}: {error.strerror or error}") from None
