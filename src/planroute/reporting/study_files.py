@@ -133,15 +133,19 @@ def _numbers(found: Any, path: str = "") -> Iterator[tuple[str, Any]]:
 def write_lines(folder: Path, name: str, lines: Sequence[Mapping[str, Any]]) -> None:
     """Write ``lines`` as CSV and Parquet; what is no valid Unicode is escaped.
 
-    Raises ``InputError`` where ``name`` is no plain name, ``StorageError`` where they cannot be written.
+    Raises ``InputError`` where ``name`` is no plain name or a column holds texts and numbers, ``StorageError`` where
+    they cannot be written.
     """
     import pandas as pd
 
     frame = pd.DataFrame([{_escaped(key): _escaped(value) for key, value in line.items()} for line in lines])
     with placed(folder, f"{name}.csv") as part:
         frame.to_csv(part, index=False)
-    with placed(folder, f"{name}.parquet") as part:
-        frame.to_parquet(part, index=False)
+    try:
+        with placed(folder, f"{name}.parquet") as part:
+            frame.to_parquet(part, index=False)
+    except (TypeError, ValueError):  # pyarrow's own errors are of these kinds
+        raise InputError(f"the values of table {name} are of several kinds in one column") from None
 
 
 def _escaped(value: Any) -> Any:

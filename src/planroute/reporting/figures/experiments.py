@@ -7,7 +7,7 @@ result does not hold what it draws.
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from planroute.reporting.figures.style import MARKERS, MODES, colour, error, legend, letter, side_by_side, tag
+from planroute.reporting.figures.style import MARKERS, MODES, colour, error, legend, letter, side_by_side, tag, worded
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -81,8 +81,8 @@ def sweep(result: Result, *, x: str, panels: Sequence[Mapping[str, str]], label:
                 bar = error(value, level["intervals"].get(panel.get("y", "")))
                 if bar and value is not None:
                     ax.errorbar(place, value, yerr=bar, color=colour(name, nth), capsize=1.5, linewidth=0.6, alpha=0.6)
-        ax.set_xlabel(label or x.replace("_", " "))
-        ax.set_title(panel.get("title", ""), fontsize=8)
+        ax.set_xlabel(worded(label or x.replace("_", " ")))
+        ax.set_title(worded(panel.get("title", "")), fontsize=8)
     if len(conditions) > 1:
         handles, names = axes[0].get_legend_handles_labels()
         figure.legend(handles, names, loc="outside lower center", ncols=len(names), frameon=False, fontsize=7)
@@ -108,7 +108,7 @@ def attribution(result: Result, *, analysis: str = "attribution") -> "Figure | N
             bar = error(value, found[name][f"{key}_interval"])
             if bar:
                 ax.errorbar(value, i, xerr=bar, color="#1b2127", capsize=2, linewidth=0.8)
-        ax.set_yticks(range(len(names)), names if ax is axes[0] else [""] * len(names))
+        ax.set_yticks(range(len(names)), [worded(name) for name in names] if ax is axes[0] else [""] * len(names))
         ax.set_xlabel(title)
         ax.locator_params(axis="x", nbins=5)
         ax.grid(visible=False, axis="y")
@@ -170,8 +170,8 @@ def ranges(result: Result, *, names: Sequence[str], analysis: str = "fresh", lab
         ax.plot(spread, [i, i], color="#3587c0", linewidth=4)
         ax.plot(one["mean"], i, "o", color="#1b2127")
     ax.axvline(0, color="#88919a", linewidth=0.8)
-    ax.set_yticks(range(len(shown)), list(reversed(shown)))
-    ax.set_xlabel(label or "mean, one sd and range over fresh triples")
+    ax.set_yticks(range(len(shown)), [worded(name) for name in reversed(shown)])
+    ax.set_xlabel(worded(label or "mean, one sd and range over fresh triples"))
     return figure
 
 

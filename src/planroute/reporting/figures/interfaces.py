@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from planroute.reporting.figures.style import MODES, colour, error, legend, letter, side_by_side, tag
+from planroute.reporting.figures.style import MODES, colour, error, legend, letter, side_by_side, tag, worded
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -113,4 +113,4 @@ def _mean(value: Any) -> float:
 def _named(name: str) -> str:
     """A model's name for an axis: its last part, without what matplotlib reads as mathematics."""
     short = name.rsplit("/", 1)[-1].partition("@")[0].removeprefix("embedded:").removesuffix(".gguf")
-    return short[:28].replace("$", r"\$")
+    return worded(short[:28])

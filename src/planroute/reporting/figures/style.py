@@ -66,12 +66,17 @@ def colour(name: str, place: int = 0) -> str:
 
 def tag(name: str) -> str:
     """A short name for an axis."""
-    return SHORT.get(name, seen(name.removeprefix("ROUTED_").replace("_", " ").lower()))
+    return SHORT.get(name, worded(name.removeprefix("ROUTED_").replace("_", " ").lower()))
 
 
 def seen(text: str) -> str:
     """Text with ``?`` for every character that cannot be seen: no font has those."""
     return "".join(character if character.isprintable() else "?" for character in text)
+
+
+def worded(text: str) -> str:
+    """Text that can be seen, without what matplotlib reads as mathematics."""
+    return seen(text).replace("$", r"\$")
 
 
 def legend(ax: "Axes", **where: Any) -> None:
@@ -99,9 +104,8 @@ def save(figure: "Figure", folder: Path, name: str) -> list[Path]:
 
     found = []
     for kind in FORMATS:
-        path = folder / f"{name}.{kind}"
         plain: dict[str, Any] = {"svg": {"Date": None}, "pdf": {"CreationDate": None}, "png": {}}[kind]
-        with mpl.rc_context(_RC), placed(folder, path.name) as part:
+        with mpl.rc_context(_RC), placed(folder, f"{name}.{kind}") as part:
             figure.savefig(part, format=kind, dpi=200, metadata=plain)
-        found.append(path)
+        found.append(folder / f"{name}.{kind}")
     return found
