@@ -10,7 +10,7 @@ A chunk that is there is not run again. Neither the size of chunks nor the numbe
 
 import multiprocessing
 import shutil
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
@@ -34,10 +34,14 @@ GROUP = 65_536
 
 @dataclass(frozen=True, slots=True)
 class Filled:
-    """How a bank came to be: lines in all, and seeds that an earlier run had left."""
+    """How a bank came to be: lines in all, seeds that an earlier run had left, and mean J by task and mode.
+
+    A mean is over the seeds under which J is known, ``None`` where it is under none.
+    """
 
     episodes: int
     resumed: int
+    means: Mapping[str, Mapping[str, float | None]]
 
 
 def count(seeds: Seeds) -> int:
@@ -82,7 +86,7 @@ def fill(
         raise InputError("chunk and workers must be at least 1")
     if out.is_dir():
         raise InputError(f"{out} is a folder", hint="name a file")
-    parts = out.with_name(f".part-{out.name}")
+    parts = parts_of(out)
     what = identity([package_version(), source, _described(episodes)])
     with _writing(out):
         parts.mkdir(parents=True, exist_ok=True)
@@ -93,11 +97,16 @@ def fill(
             told()
         _work(episodes, missing, min(workers, len(missing)), told)
         whole = parts / "whole"
-        _join(episodes, [path for _, path in paths], whole)
+        means = _join(episodes, [path for _, path in paths], whole)
         whole.replace(out)
         shutil.rmtree(parts, ignore_errors=True)
     done = count(seeds) - sum(count(some) for some, _ in missing)
-    return Filled(count(seeds) * episodes.per_seed, done)
+    return Filled(count(seeds) * episodes.per_seed, done, means)
+
+
+def parts_of(out: Path) -> Path:
+    """The folder in which chunks wait for the rest of the bank ``out``."""
+    return out.with_name(f".part-{out.name}")
 
 
 def fill_chunk(episodes: Episodes, seeds: Seeds, path: Path) -> None:
@@ -155,8 +164,12 @@ def _one_ended(pending: set[Future[None]], told: Callable[[], None]) -> set[Futu
     return rest
 
 
-def _join(episodes: Episodes, paths: Sequence[Path], whole: Path) -> None:
-    """Write the lines of all chunks into one file, in row groups that hold whole seeds and do not follow the chunks."""
+def _join(episodes: Episodes, paths: Sequence[Path], whole: Path) -> dict[str, dict[str, float | None]]:
+    """Write the lines of all chunks into one file, in row groups that hold whole seeds and do not follow the chunks.
+
+    Returns the mean J by task and mode, taken group by group.
+    """
+    import numpy as np
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -165,13 +178,24 @@ def _join(episodes: Episodes, paths: Sequence[Path], whole: Path) -> None:
     texts = [field.name for field in schema if field.type == pa.string()]
     with pq.ParquetWriter(whole, schema, use_dictionary=texts) as writer:
         waiting = schema.empty_table()
+        total, known = np.zeros(episodes.per_seed), np.zeros(episodes.per_seed)
+
+        def write(lines: pa.Table) -> None:
+            writer.write_table(lines.combine_chunks(), row_group_size=group)
+            values = lines["metric_objective"].to_numpy().reshape(-1, episodes.per_seed)
+            np.add(total, np.nansum(values, axis=0), out=total)
+            np.add(known, np.isfinite(values).sum(axis=0), out=known)
+
         for path in paths:
             waiting = pa.concat_tables([waiting, pq.read_table(path)])
             while len(waiting) >= group:
-                writer.write_table(waiting[:group].combine_chunks(), row_group_size=group)
+                write(waiting[:group])
                 waiting = waiting[group:]
         if len(waiting):
-            writer.write_table(waiting.combine_chunks(), row_group_size=group)
+            write(waiting)
+    means = [float(total[i] / known[i]) if known[i] else None for i in range(episodes.per_seed)]
+    by_mode = iter(means)
+    return {name: {str(mode): next(by_mode) for mode in episodes.modes} for name in episodes.scenarios}
 
 
 def _described(episodes: Episodes) -> Any:
@@ -187,5 +211,7 @@ def _described(episodes: Episodes) -> Any:
 def _writing(out: Path) -> Iterator[None]:
     try:
         yield
+    except (NotADirectoryError, FileExistsError):
+        raise InputError(f"cannot write {out}: what stands above it is no folder", hint="name another file") from None
     except OSError as error:
         raise StorageError(f"cannot write {out}: {error.strerror or error}") from None

@@ -1,10 +1,14 @@
-"""``planroute grid``: what the grid domain shows of itself, without any planning."""
+"""``planroute grid``: what the grid domain shows of itself, without any planning; and banks of its episodes."""
 
 import typer
 
+from planroute.cli import grid_bank
 from planroute.cli.options import Factors, Json, ScenarioFile
 
-app = typer.Typer(help="Look at the grid: the uncontrolled day, and every coefficient.", no_args_is_help=True)
+app = typer.Typer(
+    help="Look at the grid: the uncontrolled day, every coefficient, and banks of episodes.", no_args_is_help=True
+)
+grid_bank.attach(app)
 
 
 @app.command()
