@@ -14,6 +14,7 @@ from concurrent.futures import TimeoutError as LateError
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
+from planroute.domains.webarena.surroundings import surroundings
 from planroute.errors import DomainError, InputError
 
 if TYPE_CHECKING:
@@ -103,6 +104,7 @@ class Shared:
                     args=[*FLAGS, f"--host-resolver-rules={rules}"],
                     chromium_sandbox=os.geteuid() != 0,
                     timeout=LAUNCH_S * 1000,
+                    env={**surroundings()},
                 )
             except Error as error:
                 line = str(error).strip().splitlines()[0]

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
+from planroute.domains.webarena.surroundings import of_an_installer, surroundings
 from planroute.errors import DomainError, InputError
 
 VERSION: Final = "1.2.3"
@@ -82,7 +83,14 @@ def build() -> Path:
 
 
 def _run(command: Sequence[str]) -> None:
-    done = subprocess.run(command, capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL)  # noqa: S603
+    done = subprocess.run(  # noqa: S603
+        command,
+        capture_output=True,
+        text=True,
+        check=False,
+        stdin=subprocess.DEVNULL,
+        env=of_an_installer(),
+    )
     if done.returncode:
         lines = (done.stderr or done.stdout).strip().splitlines() or ["no reason was given"]
         raise InputError(f"{PACKAGE} could not be installed: {lines[-1]}", hint="is a package index in reach?")
@@ -144,6 +152,7 @@ class Evaluator:
                 stderr=subprocess.DEVNULL,
                 text=True,
                 encoding="utf-8",
+                env=surroundings(),
             )
             atexit.register(self.close)
         process = self._process
