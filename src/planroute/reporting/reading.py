@@ -17,6 +17,8 @@ from planroute.errors import InputError
 from planroute.modes import MODES, Baseline
 
 SCHEMA_VERSION = 1
+LONGEST_NAME = 250
+"""Bytes that the name of a cell may have, so that a file can be called by it."""
 
 
 def _finite(value: Any) -> Any:
@@ -258,7 +260,7 @@ def read_run(folder: Path, evidence: Evidence | None = None) -> Run:
     cells = []
     for key in manifest.cells:
         path = folder / "cells" / f"{key}.json"
-        if Path(key).name != key:
+        if Path(key).name != key or "\0" in key or len(key.encode("utf-8", "replace")) > LONGEST_NAME:
             raise InputError(f"{folder / 'manifest.json'} is damaged: {key[:60]!r} names no cell")
         if path.exists() or path.is_symlink():
             cell = checked(_Cell, read_object(path), str(path))

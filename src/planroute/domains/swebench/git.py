@@ -21,9 +21,14 @@ ALONE: Final = {
     "GIT_CONFIG_GLOBAL": os.devnull,
     "GIT_TERMINAL_PROMPT": "0",
     "GIT_DEFAULT_HASH": "sha1",
+    "GIT_NO_LAZY_FETCH": "1",
+    "GIT_ALLOW_PROTOCOL": "file",
     **IDENTITY,
 }
-"""Nobody's settings, and that identity."""
+"""Nobody's settings, and that identity.
+
+A repository's own settings may name a place, and a command, to fetch what it lacks from: that is not done.
+"""
 
 
 def git(folder: Path, *arguments: str, input: bytes | None = None) -> str:
