@@ -124,12 +124,13 @@ def test_the_page_of_the_grid(dispatched, tmp_path):
     assert elements(page) <= before
 
 
-def test_the_page_of_an_analysis(played, tmp_path):
+def test_the_page_of_an_analysis(played, tmp_path, capsys):
     run, files = copied(played, tmp_path)
     command("analyse", run)
     before = elements((run / "analysis.html").read_text())
     assert {"model", "error", "declarer"} & {kind[-1] for kind in poison(files, lambda: rows_of(run))}
     command("analyse", run)
+    assert not UNSEEN.search(capsys.readouterr().out)
     page = (run / "analysis.html").read_text()
     assert MARKS["attribute"] in harmless(page)
     assert elements(page) <= before

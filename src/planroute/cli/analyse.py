@@ -124,6 +124,8 @@ MARKS = {"clear": "●", "open": "○", "not_run": "–"}
 
 def print_conclusions(found: dict[str, Any]) -> None:
     """Print what an analysis came to, a sentence for each question."""
+    from planroute.cli.show import plain
+
     for one in found["conclusions"]:
-        typer.echo(f"{MARKS[one['sure']]} {one['sentence']}")
+        typer.echo(f"{MARKS[one['sure']]} {plain(one['sentence'])}")
     typer.echo("● the interval excludes chance   ○ it does not   – not run")

@@ -210,7 +210,7 @@ def _print(lines: Sequence[Mapping[str, Any]], not_run: Mapping[str, str]) -> No
     from rich.console import Console
     from rich.table import Table
 
-    from planroute.cli.show import number
+    from planroute.cli.show import number, plain
 
     shown = Table(box=None, header_style="bold", pad_edge=False)
     for title in ("domain", "condition", "measure"):
@@ -238,7 +238,7 @@ def _print(lines: Sequence[Mapping[str, Any]], not_run: Mapping[str, str]) -> No
     for domain, modes in best_modes(lines).items():
         typer.echo(f"{domain}: the best mode came out as {' or '.join(modes)}.")
     for name, why in not_run.items():
-        typer.echo(f"{name}: not run: {why}")
+        typer.echo(f"{name}: not run: {plain(why)}")
 
 
 def attach(app: typer.Typer) -> None:

@@ -8,7 +8,7 @@ from planroute.cli.options import Json
 def doctor(json: Json = False) -> None:
     """List what planroute finds on this machine. Nothing is changed and no key is shown."""
     from planroute.cli.findings import findings
-    from planroute.cli.show import print_json
+    from planroute.cli.show import plain, print_json
 
     found = findings()
     if json:
@@ -17,4 +17,4 @@ def doctor(json: Json = False) -> None:
     for item in found:
         mark = "ok     " if item["present"] else ("MISSING" if item["needed"] else "absent ")
         line = f"{mark}  {item['name']}: {item['detail']}"
-        typer.echo(line if item["present"] else f"{line}. {item['hint']}")
+        typer.echo(plain(line if item["present"] else f"{line}. {item['hint']}"))

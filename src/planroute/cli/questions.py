@@ -53,7 +53,7 @@ def answer(names: Sequence[str], asked: Asked, *, json: bool) -> None:
     from planroute.analysis import analyse
     from planroute.cli.analyse import print_conclusions
     from planroute.cli.setting import opened_model
-    from planroute.cli.show import exit_on_failures, print_json
+    from planroute.cli.show import exit_on_failures, plain, print_json
     from planroute.errors import InputError
     from planroute.experiments.matrix import NAMES
     from planroute.experiments.questions import QUESTIONS, beside, needs, question
@@ -89,7 +89,7 @@ def answer(names: Sequence[str], asked: Asked, *, json: bool) -> None:
     else:
         print_conclusions(found)
         for name, why in ran.not_run.items():
-            typer.echo(f"– {name}: not run: {why}")
+            typer.echo(f"– {name}: not run: {plain(why)}")
         if asked.out is not None:
             typer.echo(f"{len(ran.rows)} episodes on {found['cases']} tasks. Report: {page}")
         else:
