@@ -5,7 +5,12 @@ The endpoint repeats the key that it was sent wherever it can: in texts, names o
 
 import json
 import logging
+import os
+import re
+import shutil
 import sqlite3
+import subprocess
+import sys
 import tempfile
 from contextlib import closing
 from http.server import BaseHTTPRequestHandler
@@ -143,3 +148,44 @@ def test_no_refused_address_is_repeated_with_what_is_secret_in_it(planroute, spe
     status, out, told = planroute("declare", "alfworld", "--model", spec.format(PASSWORD), "--no-cache", "--debug")
     assert status == 2
     assert PASSWORD not in out + told.partition("planroute: ")[2]
+
+
+EVALUATIONS = """
+import sys
+from inspect_ai import eval as evaluate
+from planroute.inspect_.faults import PrerequisiteError
+from planroute.inspect_.solvers import flat_react
+
+plain, secret = sys.argv[1:]
+few = {"limit": 1, "solver": flat_react(), "message_limit": 4, "display": "none", "max_retries": 0}
+try:
+    evaluate("planroute/alfworld", model=secret, **few)
+except PrerequisiteError as error:
+    print(error)
+(log,) = evaluate("planroute/alfworld", model=f"planroute/{plain}/v1#m", **few)
+print(log.status, "***" in log.model_dump_json())
+theirs = {"model_base_url": f"{plain}/v1", "log_dir": "theirs"}
+(log,) = evaluate("planroute/alfworld", model="planroute/inspect:openai-api/place/m", **theirs, **few)
+print(log.status, "***" in log.model_dump_json())
+"""
+
+
+def test_no_log_of_inspect_holds_a_key(endpoint, tmp_path):
+    """What Inspect's own providers log of their requests is Inspect's; what planroute keeps of their answers is not."""
+    pytest.importorskip("inspect_ai")
+    folders = {"XDG_DATA_HOME": str(tmp_path / "data"), "INSPECT_LOG_DIR": str(tmp_path / "logs")}
+    done = subprocess.run(
+        [sys.executable, "-c", EVALUATIONS, re.sub("//.*@", "//", endpoint), f"planroute/{model(endpoint)[1]}"],
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=tmp_path,
+        env=os.environ | folders | {"PLACE_API_KEY": KEY, "TMPDIR": str(tmp_path / "tmp")},
+    )
+    assert done.returncode == 0, done.stderr[-2000:]
+    assert "give no user, password or key in an address" in done.stdout
+    assert done.stdout.count("success True\n") == 2
+    assert len(list((tmp_path / "logs").iterdir())) == len(list((tmp_path / "theirs").iterdir())) == 1
+    shutil.rmtree(tmp_path / "theirs")
+    assert (tmp_path / "cache" / "calls.sqlite").stat().st_size > 0
+    assert leaks(SECRETS, tmp_path, done.stdout, done.stderr) == []

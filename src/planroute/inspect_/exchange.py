@@ -24,6 +24,7 @@ from inspect_ai.model import (
 from planroute.calls import Message, ModelReply, ModelRequest, Role, Sampling
 from planroute.errors import ModelRefused
 from planroute.inspect_.schema import response_schema, schema_of
+from planroute.inspect_.secrets import without_keys
 from planroute.ledger import Usage
 from planroute.models.usage import normalised
 
@@ -126,9 +127,9 @@ def to_reply(output: ModelOutput) -> ModelReply:
     thinking = "\n".join(part.reasoning for part in parts if isinstance(part, ContentReasoning))
     told = (output.metadata or {}).get(KEY, {})
     return ModelReply(
-        text=output.message.text,
+        text=without_keys(output.message.text),
         usage=_usage(output.usage, output.message.text, thinking, told.get("raw_usage")),
-        thinking=thinking,
+        thinking=without_keys(thinking),
         finish_reason=_REASONS.get(output.stop_reason, output.stop_reason),
         latency_s=float(told.get("latency_s", output.time or 0.0)),
         billed=bool(told.get("billed", True)),

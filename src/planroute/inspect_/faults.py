@@ -9,6 +9,7 @@ from inspect_ai._util.error import PrerequisiteError
 from inspect_ai.model import ModelRefusalError
 
 from planroute.errors import ModelError, ModelMissing, ModelRefused, ModelUnavailable
+from planroute.inspect_.secrets import without_keys
 
 __all__ = ["PrerequisiteError", "current_epoch", "model_error"]
 
@@ -71,4 +72,4 @@ def _line(error: BaseException) -> str:
     if last is not None and last.exception() is not None:  # tenacity's, after the last attempt
         error = last.exception()
     text = _MARKUP.sub("", " ".join(str(getattr(error, "provider_message", None) or error).split()))
-    return _KEY.sub("***", text.removeprefix("ERROR: "))[:300] or type(error).__name__
+    return _KEY.sub("***", without_keys(text.removeprefix("ERROR: ")))[:300] or type(error).__name__

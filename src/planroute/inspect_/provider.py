@@ -17,6 +17,7 @@ from planroute.inspect_.exchange import to_config, to_messages, to_output, to_re
 from planroute.inspect_.faults import PrerequisiteError, current_epoch
 from planroute.inspect_.model import identity
 from planroute.models import CachedModel, CallCache, cache_folder, open_model
+from planroute.models.spec import holds_a_secret, public_spec
 from planroute.protocols import Model
 
 OTHERS = "inspect:"
@@ -75,6 +76,12 @@ class PlanrouteAPI(ModelAPI):
         no_cache: bool = False,
         **arguments: Any,
     ) -> None:
+        for address in (model_name, base_url):
+            if address is not None and holds_a_secret(address):
+                raise PrerequisiteError(
+                    f"planroute/{public_spec(address)}: give no user, password or key in an address, as Inspect writes "
+                    "addresses to its logs. Keys are read from PLANROUTE_API_KEY"
+                )
         super().__init__(model_name, base_url, api_key, [], config)
         try:
             self.backbone: Model

@@ -17,7 +17,7 @@ from urllib.parse import parse_qsl, urlsplit, urlunsplit
 
 from planroute.calls import ModelReply, ModelRequest
 from planroute.errors import InputError, ModelError, ModelRefused, ModelUnavailable
-from planroute.models.text import one_line, storable, utf8_json
+from planroute.models.text import one_line, spellings, storable, utf8_json
 from planroute.models.usage import normalised
 from planroute.reply import split_thinking
 
@@ -103,9 +103,7 @@ class LiveModel:
         query = dict(parse_qsl(parts.query))
         self._query = {name: value for name, value in query.items() if name == "api-version"}
         self._client: tuple[asyncio.AbstractEventLoop, AsyncOpenAI] | None = None
-        self._secrets = set[str]().union(
-            *map(_spellings, (*query.values(), parts.username or "", parts.password or ""))
-        )
+        self._secrets = set[str]().union(*map(spellings, (*query.values(), parts.username or "", parts.password or "")))
         self._schema_in_words = False
         self._limit = "max_tokens"
         self._jitter = random.Random(self.endpoint.encode("utf-8", "surrogatepass"))
@@ -206,7 +204,7 @@ class LiveModel:
             key = api_key()
             if key is None and urlsplit(self.base_url).hostname == "api.openai.com":
                 raise ModelRefused(f"{self.base_url} needs a key", hint="set PLANROUTE_API_KEY or OPENAI_API_KEY")
-            self._secrets |= _spellings(key or "")
+            self._secrets |= spellings(key or "")
             try:
                 client = AsyncOpenAI(
                     base_url=self.base_url,
@@ -294,18 +292,6 @@ class _Again(Exception):
 async def _as_utf8(response: Any) -> None:
     """JSON is UTF-8, whatever a header says; some names of encodings cannot even be decoded."""
     response.encoding = "utf-8"
-
-
-def _spellings(secret: str) -> set[str]:
-    """``secret`` as an endpoint may repeat it: as it is, or as JSON, HTML, a URL, Python or a header spells it."""
-    from base64 import b64encode
-    from html import escape
-    from urllib.parse import quote, quote_plus, unquote
-
-    once = json.dumps(secret)[1:-1]
-    found = {secret, once, json.dumps(once)[1:-1], escape(secret), escape(secret, quote=False), repr(secret)[1:-1]}
-    found |= {quote(secret), quote(secret, safe=""), quote_plus(secret), unquote(secret)}
-    return (found | {b64encode(secret.encode("utf-8", "replace")).decode()}) - {""}
 
 
 def _without(secrets: Sequence[str], value: Any, *, names: bool) -> Any:

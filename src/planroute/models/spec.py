@@ -11,6 +11,8 @@ from planroute.protocols import Model
 
 OPENAI: Final = "https://api.openai.com/v1"
 
+SENT: Final = "api-version"
+"""The one part of an address's query that an endpoint is sent, and that is no secret."""
 FORMS: Final = (
     ("embedded", "SmolLM2-135M-Instruct in this process, fetched on first use"),
     ("gguf:PATH", "a GGUF file in this process"),
@@ -63,6 +65,18 @@ def open_model(spec: str, *, base_url: str | None = None, cache_dir: str | Path 
     raise InputError(f"unknown model {public_spec(spec)!r}", hint="; ".join(f"{form}: {what}" for form, what in FORMS))
 
 
+def holds_a_secret(spec: str) -> bool:
+    """Whether ``spec`` is an address with a user, a password or a query that may hold a key."""
+    from urllib.parse import parse_qsl, urlsplit
+
+    address = spec.strip().partition("#")[0]
+    try:
+        parts = urlsplit(address)
+    except ValueError:
+        return "@" in address
+    return "://" in address and ("@" in parts.netloc or any(name != SENT for name, _ in parse_qsl(parts.query)))
+
+
 def public_spec(spec: str | None) -> str | None:
     """Return ``spec`` as it may be kept and shown: an address without user, password, key and whatever else it hides.
 
@@ -76,7 +90,7 @@ def public_spec(spec: str | None) -> str | None:
 
     url, hash_sign, model = spec.strip().partition("#")
     try:
-        version = {name: value for name, value in parse_qsl(urlsplit(url).query) if name == "api-version"}
+        version = {name: value for name, value in parse_qsl(urlsplit(url).query) if name == SENT}
     except ValueError:
         version = {}
     return f"{public_url(url)}{'?' if version else ''}{urlencode(version)}{hash_sign}{model}"

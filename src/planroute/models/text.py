@@ -43,3 +43,15 @@ def _plain(value: Any, depth: int) -> Any:
     if depth > 0 and isinstance(value, list | tuple):
         return [_plain(item, depth - 1) for item in value]
     return None
+
+
+def spellings(secret: str) -> set[str]:
+    """``secret`` as an endpoint may repeat it: as it is, or as JSON, HTML, a URL, Python or a header spells it."""
+    from base64 import b64encode
+    from html import escape
+    from urllib.parse import quote, quote_plus, unquote
+
+    once = json.dumps(secret)[1:-1]
+    found = {secret, once, json.dumps(once)[1:-1], escape(secret), escape(secret, quote=False), repr(secret)[1:-1]}
+    found |= {quote(secret), quote(secret, safe=""), quote_plus(secret), unquote(secret)}
+    return (found | {b64encode(secret.encode("utf-8", "replace")).decode()}) - {""}
