@@ -69,22 +69,36 @@ def _settled(course: Course) -> tuple[dict[str, FloatArray], NDArray[np.int64], 
     curtailed = np.zeros((seeds, len(still.head_mw)))
     curtailed[:, hours] = course.realised.sum(axis=-1)
     found: dict[str, FloatArray] = {}
-    heads = _in_place(still.head_mw, result.head_mw, hours), _in_place(still.head_ac_mw, result.head_ac_mw, hours)
-    voltages = _in_place(still.v_pu, result.v_pu, hours), _in_place(still.v_ac_pu, result.v_ac_pu, hours)
-    for suffix, head, voltage in zip(("", "_ac"), heads, voltages, strict=True):
-        lowest = voltage.min(axis=-1)
-        parts = costs(head, voltage, curtailed, factors.import_cap_mw, factors.voltage_floor_pu, weights)
-        whole = np.isfinite(head).all(axis=-1) & np.isfinite(lowest).all(axis=-1) & (lowest.min(axis=-1) > COLLAPSED_PU)
+    curtailed_kwh = 1000 * curtailed.sum(axis=-1)
+    violates = np.zeros(curtailed.shape, np.bool_)
+    for suffix, head, voltage, head_now, voltage_now in (
+        ("", still.head_mw, still.v_pu, result.head_mw, result.v_pu),
+        ("_ac", still.head_ac_mw, still.v_ac_pu, result.head_ac_mw, result.v_ac_pu),
+    ):
+        parts = costs(
+            (head, voltage),
+            (head_now, voltage_now),
+            hours,
+            curtailed_kwh,
+            factors.import_cap_mw,
+            factors.voltage_floor_pu,
+            weights,
+        )
+        heads = _in_place(head, head_now, hours)
+        lowest = _in_place(voltage.min(axis=-1), voltage_now.min(axis=-1), hours)
+        if not suffix:
+            violates = (heads > factors.import_cap_mw) | (lowest < factors.voltage_floor_pu)
+        whole = np.isfinite(heads).all(axis=-1) & np.isfinite(lowest).all(axis=-1)
+        whole &= lowest.min(axis=-1) > COLLAPSED_PU
         values = {
             "objective": parts.objective,
             "overcap_kwh": parts.overcap_kwh,
             "voltage_shortfall_pu": parts.voltage_shortfall_pu,
             "min_voltage_pu": lowest.min(axis=-1),
-            "peak_import_mw": head.max(axis=-1),
+            "peak_import_mw": heads.max(axis=-1),
         }
         found |= {f"{name}{suffix}": np.where(whole, value, np.nan) for name, value in values.items()}
-    found["curtailed_kwh"] = 1000 * curtailed.sum(axis=-1)
-    violates = (heads[0] > factors.import_cap_mw) | (voltages[0].min(axis=-1) < factors.voltage_floor_pu)
+    found["curtailed_kwh"] = curtailed_kwh
     needed = day.truth.needed_mw
     counts = (curtailed > 0) & (needed > 0) & ~violates
     share = np.divide(needed, curtailed, out=np.full_like(curtailed, np.nan), where=counts)

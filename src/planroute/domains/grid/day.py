@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from planroute.domains.grid.adding import sum_placed
 from planroute.domains.grid.objective import Costs, costs
 from planroute.domains.grid.power_flow import ac_power_flow, lindistflow
 from planroute.domains.grid.profiles import HOURS, Loads, day_loads
@@ -111,13 +112,14 @@ def settle(day: Day, hours: slice | list[int], curtailed_mw: FloatArray) -> Sett
 
 def predict(day: Day, hours: Sequence[int], requests: FloatArray) -> Costs:
     """Predict J of ``requests`` (..., len(hours), nodes) by power flow of the forecast: what a planner can know."""
-    scenario, forecast = day.scenario, day.forecast
-    expected = np.zeros_like(forecast.net)
-    expected[..., list(hours), :] = requests * scenario.coefficients.planning.expected_realisation
-    flow = lindistflow(scenario.feeder, forecast.net - expected, forecast.reactive - expected * day.reactive_ratio)
+    scenario, forecast, rows = day.scenario, day.forecast, list(hours)
+    expected = requests * scenario.coefficients.planning.expected_realisation
+    net, reactive = forecast.net[..., rows, :], forecast.reactive[..., rows, :]
+    flow = lindistflow(scenario.feeder, net - expected, reactive - expected * day.reactive_ratio)
+    curtailed = 1000 * sum_placed(np.zeros_like(day.flexible), expected, rows)
     factors, weights = scenario.factors, scenario.coefficients.objective
-    curtailed = expected.reshape(*expected.shape[:-2], -1)
-    return costs(flow.head_p_mw, flow.v_pu, curtailed, factors.import_cap_mw, factors.voltage_floor_pu, weights)
+    still, moved = (forecast.head_mw, forecast.voltage_pu), (flow.head_p_mw, flow.v_pu)
+    return costs(still, moved, rows, curtailed, factors.import_cap_mw, factors.voltage_floor_pu, weights)
 
 
 def uncontrolled(scenario: Scenario) -> list[dict[str, Any]]:

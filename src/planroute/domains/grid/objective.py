@@ -1,16 +1,18 @@
 """The objective J of equation (4) and paired regret of equation (5)."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from planroute.domains.grid.adding import sum_placed
 from planroute.domains.grid.coefficients import Objective
 
 FloatArray = NDArray[np.float64]
 K = TypeVar("K")
+Number = TypeVar("Number", float, FloatArray)
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,26 +39,39 @@ def cost(
     head_mw: FloatArray, v_pu: FloatArray, curtailed_mw: FloatArray, cap_mw: float, floor_pu: float, weights: Objective
 ) -> Cost:
     """Evaluate equation (4) for hourly ``head_mw`` (hours,), ``v_pu`` and ``curtailed_mw`` (hours, nodes)."""
-    found = costs(head_mw, v_pu, np.asarray(curtailed_mw).ravel(), cap_mw, floor_pu, weights)
-    parts = (found.overcap_kwh, found.voltage_shortfall_pu, found.curtailed_kwh, found.objective)
-    return Cost(*(float(part) for part in parts))
+    over = 1000 * float(np.maximum(head_mw - cap_mw, 0.0).sum())
+    shortfall = float(np.maximum(floor_pu - v_pu, 0.0).sum())
+    curtailed = 1000 * float(curtailed_mw.sum())
+    return Cost(over, shortfall, curtailed, weighed(over, shortfall, curtailed, weights))
 
 
 def costs(
-    head_mw: FloatArray, v_pu: FloatArray, curtailed_mw: FloatArray, cap_mw: float, floor_pu: float, weights: Objective
+    still: tuple[FloatArray, FloatArray],
+    moved: tuple[FloatArray, FloatArray],
+    hours: Sequence[int],
+    curtailed_kwh: FloatArray,
+    cap_mw: float,
+    floor_pu: float,
+    weights: Objective,
 ) -> Costs:
-    """Evaluate equation (4) of many days: ``head_mw`` (..., hours), ``v_pu`` (..., hours, nodes).
+    """Evaluate equation (4) of many days that differ in ``hours`` only; each has the digits of ``cost``.
 
-    ``curtailed_mw`` is summed over its last axis. A day alone and the same day among others give the same digits.
+    ``still`` are the import (..., 24) and the voltages (..., 24, nodes) of a day as it is, ``moved`` those of ``hours``
+    in each case.
     """
-    short = np.maximum(floor_pu - v_pu, 0.0)
-    over = 1000 * np.maximum(head_mw - cap_mw, 0.0).sum(axis=-1)
-    shortfall = short.reshape(*short.shape[:-2], -1).sum(axis=-1)
-    curtailed = 1000 * curtailed_mw.sum(axis=-1)
-    total = (
-        weights.overcap_per_kwh * over + weights.shortfall_per_pu * shortfall + weights.curtailed_per_kwh * curtailed
+    over, over_now = (np.maximum(head - cap_mw, 0.0)[..., None] for head in (still[0], moved[0]))
+    short, short_now = (np.maximum(floor_pu - v, 0.0) for v in (still[1], moved[1]))
+    over, shortfall = 1000 * sum_placed(over, over_now, hours), sum_placed(short, short_now, hours)
+    return Costs(over, shortfall, curtailed_kwh, weighed(over, shortfall, curtailed_kwh, weights))
+
+
+def weighed(overcap_kwh: Number, shortfall_pu: Number, curtailed_kwh: Number, weights: Objective) -> Number:
+    """Return J of its parts."""
+    return (
+        weights.overcap_per_kwh * overcap_kwh
+        + weights.shortfall_per_pu * shortfall_pu
+        + weights.curtailed_per_kwh * curtailed_kwh
     )
-    return Costs(over, shortfall, curtailed, total)
 
 
 def regret(objective: Mapping[K, float]) -> dict[K, float]:
