@@ -31,7 +31,8 @@ def test_chunks_change_no_byte(tmp_path):
 
 
 @pytest.mark.slow
-def test_workers_change_no_byte(tmp_path):
+def test_workers_change_no_byte(tmp_path, monkeypatch):
+    monkeypatch.setattr(bank, "SEEDS_PER_WORKER", 3)
     one = whole(tmp_path / "one.parquet", range(9))
     assert whole(tmp_path / "two.parquet", range(9), chunk=3, workers=2) == one
 

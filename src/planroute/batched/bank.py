@@ -28,6 +28,8 @@ Seeds = Sequence[range]
 
 CHUNK = 2048
 """Seeds of a chunk: with four modes some 60 MB of work for each worker."""
+SEEDS_PER_WORKER = 5000
+"""So many seeds are done here before a worker process would have started: each loads everything anew, for seconds."""
 GROUP = 65_536
 """Lines of a row group at most, whatever the chunks were."""
 
@@ -95,13 +97,13 @@ def fill(
         told = finished or (lambda: None)
         for _ in range(len(paths) - len(missing)):
             told()
-        _work(episodes, missing, min(workers, len(missing)), told)
+        left = sum(count(some) for some, _ in missing)
+        _work(episodes, missing, min(workers, len(missing), left // SEEDS_PER_WORKER), told)
         whole = parts / "whole"
         means = _join(episodes, [path for _, path in paths], whole)
         whole.replace(out)
         shutil.rmtree(parts, ignore_errors=True)
-    done = count(seeds) - sum(count(some) for some, _ in missing)
-    return Filled(count(seeds) * episodes.per_seed, done, means)
+    return Filled(count(seeds) * episodes.per_seed, count(seeds) - left, means)
 
 
 def parts_of(out: Path) -> Path:
