@@ -156,9 +156,10 @@ def test_another_process_with_another_hash_seed_gives_the_same_bytes(tmp_path):
         ("identity", None, "identity: "),
     ],
 )
-def test_a_cell_that_is_not_its_own_names_file_and_field(tmp_path, field, value, told):
+def test_a_cell_that_is_not_its_own_is_named_set_aside_and_run_again(tmp_path, field, value, told, caplog):
     domain, cells = tiny_cells()
     execute(domain, cells, tmp_path)
+    whole = contents(tmp_path)
     target = tmp_path / CELLS / f"{cells[0].key}.json"
 
     def apply(stored):
@@ -168,44 +169,52 @@ def test_a_cell_that_is_not_its_own_names_file_and_field(tmp_path, field, value,
         stored[last] = value
 
     change(target, apply)
-    before = contents(tmp_path, but=())
+    damaged = target.read_text()
     domain.opened.clear()
-    with pytest.raises(InputError) as error:
-        execute(domain, cells, tmp_path)
-    assert f"{target} is damaged: {told}" in error.value.message
-    assert error.value.hint == "remove that file and run again"
-    assert not domain.opened
-    assert contents(tmp_path, but=()) == before
+    assert execute(domain, cells, tmp_path).resumed == len(cells) - 1
+    assert f"{target} is damaged: {told}" in caplog.text
+    assert len(domain.opened) == 1
+    aside = target.with_name(f"{target.name}.damaged-1")
+    assert aside.read_text() == damaged
+    aside.unlink()
+    assert contents(tmp_path) == whole
 
 
-def test_a_failed_episode_that_succeeded_is_refused(tmp_path):
+def test_a_failed_episode_that_succeeded_is_not_believed(tmp_path, caplog):
     domain, cells = tiny_cells()
     execute(domain, cells, tmp_path)
     target = tmp_path / CELLS / f"{cells[0].key}.json"
     change(target, lambda stored: stored["row"].update(success=True, status="failed"))
-    with pytest.raises(InputError, match=r"row\.success: true in an episode that is failed"):
-        execute(domain, cells, tmp_path)
+    execute(domain, cells, tmp_path)
+    assert "row.success: true in an episode that is failed" in caplog.text
 
 
 @pytest.mark.parametrize("text", [DEEP, '{"a":' * 200_000, '{"identity": ' + "9" * 5000 + "}", b"\xff\xfe"])
-def test_unreadable_cells_and_manifests_are_named(tmp_path, text):
+def test_unreadable_cells_and_manifests_are_named_set_aside_and_made_again(tmp_path, text, caplog):
     domain, cells = tiny_cells()
     execute(domain, cells, tmp_path)
-    for target in (tmp_path / CELLS / f"{cells[0].key}.json", tmp_path / MANIFEST):
+    whole = contents(tmp_path)
+    for target, resumed in ((tmp_path / CELLS / f"{cells[0].key}.json", len(cells) - 1), (tmp_path / MANIFEST, 16)):
         target.write_bytes(text if isinstance(text, bytes) else text.encode())
-        with pytest.raises(InputError, match="is damaged") as error:
-            execute(domain, cells, tmp_path)
-        assert str(target) in str(error.value)
+        for reader in (RunFolder(tmp_path).manifest, RunFolder(tmp_path).cells):
+            with pytest.raises(InputError, match="is damaged"):
+                reader() if target.name == MANIFEST else RunFolder(tmp_path).cells()
+        assert execute(domain, cells, tmp_path).resumed == resumed
+        assert f"{target} is damaged" in caplog.text
+        aside = target.with_name(f"{target.name}.damaged-1")
+        assert aside.read_bytes() == (text if isinstance(text, bytes) else text.encode())
+        aside.unlink()
+        assert contents(tmp_path) == whole
 
 
-def test_a_deeply_nested_row_is_named(tmp_path):
+def test_a_deeply_nested_row_is_named(tmp_path, caplog):
     domain, cells = tiny_cells()
     execute(domain, cells, tmp_path)
     target = tmp_path / CELLS / f"{cells[0].key}.json"
     text = target.read_text()
     target.write_text(text.replace('"factors": {', '"factors": {"a": ' + "[" * 900 + "]" * 900 + ","))
-    with pytest.raises(InputError, match="is damaged"):
-        execute(domain, cells, tmp_path)
+    assert execute(domain, cells, tmp_path).resumed == len(cells) - 1
+    assert f"{target} is damaged" in caplog.text
 
 
 def test_cells_that_are_read_for_others_are_checked_too(tmp_path):
@@ -422,13 +431,26 @@ def test_a_manifest_of_another_schema_is_refused(tmp_path, damage):
         ("facts", {"a": 1}),
     ],
 )
-def test_a_manifest_of_the_wrong_form_names_the_field(tmp_path, field, value):
+def test_a_manifest_of_the_wrong_form_names_the_field_and_is_made_again(tmp_path, field, value, caplog):
     execute(*tiny_cells(), tmp_path)
+    whole = contents(tmp_path)
     change(tmp_path / MANIFEST, lambda manifest: manifest.update({field: value}))
-    before = contents(tmp_path, but=())
     with pytest.raises(InputError, match=rf"manifest\.json is damaged: {field}: ") as error:
-        execute(*tiny_cells(), tmp_path)
+        RunFolder(tmp_path).manifest()
     assert "remove" not in str(error.value)
+    domain, cells = tiny_cells()
+    assert execute(domain, cells, tmp_path).resumed == len(cells)
+    assert f"manifest.json is damaged: {field}: " in caplog.text
+    (tmp_path / f"{MANIFEST}.damaged-1").unlink()
+    assert contents(tmp_path) == whole
+
+
+def test_a_damaged_manifest_beside_the_cells_of_another_run_is_left(tmp_path):
+    execute(*tiny_cells(), tmp_path)
+    (tmp_path / MANIFEST).write_text("{")
+    before = contents(tmp_path, but=())
+    with pytest.raises(InputError, match="holds cells of another run"):
+        execute(*tiny_cells(seeds=(5, 6)), tmp_path)
     assert contents(tmp_path, but=()) == before
 
 

@@ -1,7 +1,7 @@
-"""What a run was billed: a line for each finished cell at once, and a summary of all starts.
+"""What a run was billed: a line for each call and each finished cell at once, and a summary of all starts.
 
-While cells run, ``billing.jsonl`` gets a line for each as it ends, so that a killed run loses no cost. At the end of a
-start its lines are added to ``billing.json`` and the file is removed.
+While cells run, ``billing.jsonl`` gets a line for each billed call and each cell as it ends, so that a killed run loses
+no cost. At the end of a start its lines are added to ``billing.json`` and the file is removed.
 """
 
 import json
@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from planroute.errors import InputError, StorageError
-from planroute.runs.stored import read_object
+from planroute.runs.stored import read_object, set_aside
 
 BILLING, JOURNAL = "billing.json", "billing.jsonl"
 
@@ -93,16 +93,8 @@ def _lines(path: Path) -> list[dict[str, Any]]:
 
 def _set_aside(folder: Path) -> None:
     path = folder / BILLING
-    if not (path.exists() or path.is_symlink()):
-        return
-    number = 1
-    while (aside := folder / f"{BILLING}.damaged-{number}").exists():
-        number += 1
-    try:
-        path.rename(aside)
-    except OSError as error:
-        raise StorageError(f"cannot set {path} aside: {error.strerror or error}") from None
-    _LOG.warning("%s is damaged; set aside as %s, its costs are not in the new one", path, aside.name)
+    if path.exists() or path.is_symlink():
+        set_aside(path, f"{path} is damaged: its costs are not in the new one")
 
 
 def _amount(value: Any) -> bool:

@@ -1,10 +1,9 @@
 """Executing a run: manifest first, every cell once, what is already there is read and not run again."""
 
-import platform
 import time
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from dataclasses import asdict, dataclass, field
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
@@ -12,11 +11,14 @@ from pathlib import Path
 from typing import Any
 
 from planroute.episode import Episode, EpisodeRow
-from planroute.errors import InputError, PlanrouteError
+from planroute.errors import DamagedFile, InputError, PlanrouteError
 from planroute.modes import Baseline
 from planroute.protocols import Domain
-from planroute.runs.cells import Cell, identity, run_cells
+from planroute.runs.account import Account, Limits
+from planroute.runs.cells import Cell, identity
+from planroute.runs.command import environment
 from planroute.runs.folder import CELLS, RunFolder
+from planroute.runs.runner import Local, Runner
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,9 +89,20 @@ def _fields(domain: Domain, cell: Cell) -> dict[str, Any]:
 def _earlier(
     folder: RunFolder, domain: Domain, cells: Sequence[Cell], identities: Mapping[str, str]
 ) -> dict[str, EpisodeRow]:
-    """Rows of the cells that need not run again: all that are there, but for failures of the infrastructure."""
-    stored = ((cell, folder.cell(cell.key, identities[cell.key], _fields(domain, cell))) for cell in cells)
-    return {cell.key: row for cell, row in stored if row is not None and row.status != "infrastructure"}
+    """Rows of the cells that need not run again: all that are there, but for failures of the infrastructure.
+
+    A damaged cell is set aside, and not there.
+    """
+    found = {}
+    for cell in cells:
+        try:
+            row = folder.cell(cell.key, identities[cell.key], _fields(domain, cell))
+        except DamagedFile as damage:
+            folder.set_aside(cell.key, damage)
+            continue
+        if row is not None and row.status != "infrastructure":
+            found[cell.key] = row
+    return found
 
 
 async def execute_run(
@@ -99,63 +112,76 @@ async def execute_run(
     config: Mapping[str, Any],
     out: Path | None = None,
     concurrency: int = 8,
+    runner: Runner = Local(),  # noqa: B008 - it holds nothing
+    limits: Limits = Limits(),  # noqa: B008 - frozen
     finished: Callable[[], None] | None = None,
 ) -> Executed:
     """Run ``cells`` and keep everything under ``out`` where that is given.
 
-    A cell whose file is there is not run again, unless the infrastructure failed it. ``finished`` is called once for
-    each cell. Raises ``InputError`` where two cells have one name, ``out`` holds another run or other files, or a
-    stored cell is damaged; ``StorageError`` where ``out`` cannot be written.
+    A cell whose file is there is not run again, unless the infrastructure failed it or the file is damaged; damage is
+    set aside. ``limits`` hold for all starts of the run together. ``finished`` is called once for each cell.
+    Raises ``InputError`` where two cells have one name, or ``out`` holds another run or other files or is being run by
+    another process; ``StorageError`` where it cannot be written; ``RunBudgetReached`` where a limit is.
     """
     started = time.monotonic()
     _refuse_equal_names(cells)
     facts = {task.id: domain.facts(task) for task in {cell.task.id: cell.task for cell in cells}.values()}
     identities = {cell.key: cell_identity(domain, cell, facts[cell.task.id]) for cell in cells}
     folder = RunFolder(out) if out is not None else None
-    rows: dict[str, EpisodeRow] = {}
-    if folder is not None:
-        folder.start(
-            {
-                "identity": identity(identities),
-                "planroute": package_version(),
-                "domain": domain.name,
-                "config": config,
-                "facts": facts,
-                "cells": [cell.key for cell in cells],
-                "environment": {"python": platform.python_version(), "system": platform.system()},
-            },
-            identities,
-        )
-        rows = _earlier(folder, domain, cells, identities)
-    resumed = len(rows)
-    for _ in range(resumed):
-        if finished is not None:
-            finished()
-    billing: dict[str, Any] = {}
-    noted = started
-
-    def keep(cell: Cell, episode: Episode) -> None:
-        nonlocal noted
-        rows[cell.key] = episode.row
-        billing[cell.key] = episode.billing
+    with ExitStack() as stack:
+        rows: dict[str, EpisodeRow] = {}
         if folder is not None:
-            now = time.monotonic()
-            folder.note_billing(now - noted, cell.key, episode.billing)
-            noted = now
-            folder.write_cell(cell.key, identities[cell.key], episode)
-        if finished is not None:
-            finished()
+            stack.enter_context(folder.held())
+            folder.start(
+                {
+                    "identity": identity(identities),
+                    "planroute": package_version(),
+                    "domain": domain.name,
+                    "config": config,
+                    "facts": facts,
+                    "cells": [cell.key for cell in cells],
+                    "environment": environment(folder.path),
+                },
+                identities,
+            )
+            rows = _earlier(folder, domain, cells, identities)
+        resumed = len(rows)
+        for _ in range(resumed):
+            if finished is not None:
+                finished()
+        billing: dict[str, Any] = {}
+        noted = started
 
-    missing = [cell for cell in cells if cell.key not in rows]
-    try:
-        await run_cells(domain, missing, concurrency=concurrency, finished=keep)
-    except BaseException:
+        def elapsed() -> float:
+            nonlocal noted
+            before, noted = noted, time.monotonic()
+            return noted - before
+
+        def note(key: str, billed: Mapping[str, Any]) -> None:
+            if folder is not None:
+                folder.note_billing(elapsed(), key, billed)
+
+        def keep(cell: Cell, episode: Episode) -> None:
+            rows[cell.key] = episode.row
+            billing[cell.key] = episode.billing
+            note(cell.key, {})
+            if folder is not None:
+                folder.write_cell(cell.key, identities[cell.key], episode)
+            if finished is not None:
+                finished()
+
+        account = Account(limits, note, folder.all_billing() if folder is not None else None)
+        missing = [cell for cell in cells if cell.key not in rows]
+        try:
+            if missing:
+                await runner.run(domain, missing, concurrency=concurrency, charging=account, keep=keep)
+        except BaseException:
+            if folder is not None:
+                with suppress(PlanrouteError):
+                    folder.close_billing(elapsed())
+            raise
         if folder is not None:
-            with suppress(PlanrouteError):
-                folder.close_billing(time.monotonic() - noted)
-        raise
-    if folder is not None:
-        folder.close_billing(time.monotonic() - noted)
+            folder.close_billing(elapsed())
     seconds = time.monotonic() - started
     return Executed([rows[cell.key] for cell in cells], resumed, seconds, billing)
 

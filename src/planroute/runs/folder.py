@@ -19,15 +19,16 @@ import os
 import stat
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from planroute.episode import Episode, EpisodeRow
-from planroute.errors import DomainError, InputError, StorageError
+from planroute.errors import DamagedFile, DomainError, InputError, StorageError
 from planroute.runs.billing import BILLING, forget_lines, merged_billing, note_billing, read_billing
-from planroute.runs.stored import checked_manifest, read_object, stored_row
+from planroute.runs.lock import held
+from planroute.runs.stored import AGAIN, DAMAGED, checked_manifest, read_object, set_aside, stored_row
 
 MANIFEST, CELLS, RESULT, REPORT = "manifest.json", "cells", "result.json", "report.html"
 SCHEMA_VERSION = 1
@@ -62,7 +63,14 @@ class RunFolder:
             self._refuse_other_content(identities or {})
             if self._create(MANIFEST, text):
                 return
-        if self.manifest()["identity"] != manifest.get("identity"):
+        try:
+            same = self.manifest()["identity"] == manifest.get("identity")
+        except DamagedFile as damage:
+            if not self._refuse_other_content(identities or {}):
+                raise  # nothing tells whose it was
+            set_aside(self.path / MANIFEST, f"{damage.message}, and made again")
+            same = True
+        if not same:
             raise InputError(
                 f"{self.path} already holds another run", hint="choose another --out, or remove that folder"
             )
@@ -101,6 +109,23 @@ class RunFolder:
             raise DomainError(f"{key}: the episode holds a number that is not finite") from None
         self.write(f"{CELLS}/{key}.json", text)
 
+    def held(self) -> AbstractContextManager[None]:
+        """Make the folder where there is none, and hold it against other processes.
+
+        Raises ``InputError`` where one is running it just now or it cannot be a folder, ``StorageError`` where it
+        cannot be made.
+        """
+        self._refuse_no_folder()
+        try:
+            self.path.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise StorageError(f"cannot write {self.path}: {error.strerror or error}") from None
+        return held(self.path)
+
+    def set_aside(self, key: str, damage: DamagedFile) -> None:
+        """Set the damaged file of a cell aside, and log what was wrong with it."""
+        set_aside(self.path / CELLS / f"{key}.json", f"{damage.message}; its episode is run again")
+
     def note_billing(self, seconds: float, key: str, billed: Mapping[str, Any]) -> None:
         """Keep at once what a finished cell was billed, and the ``seconds`` since the cell before."""
         note_billing(self.path, seconds, key, billed)
@@ -128,9 +153,7 @@ class RunFolder:
         target = self.path / CELLS / f"{key}.json"
         stored = read_object(target)
         if stored.get("identity") != identity:
-            raise InputError(
-                f"{target} is damaged: identity: not the one of this run's cell", hint="remove that file and run again"
-            )
+            raise DamagedFile(f"{target} is damaged: identity: not the one of this run's cell", hint=AGAIN)
         return stored_row(stored, target, expected)
 
     def cells(self) -> list[dict[str, Any]]:
@@ -148,6 +171,10 @@ class RunFolder:
     def billing(self) -> dict[str, Any]:
         """Read what earlier executions of the run billed; empty where there is nothing to read."""
         return read_billing(self.path) or {}
+
+    def all_billing(self) -> dict[str, Any]:
+        """Read what earlier executions of the run billed, with what a killed one has not summed up."""
+        return merged_billing(self.path)
 
     def _there(self, name: str) -> bool:
         """Whether there is anything of that name. Raises ``InputError`` where that cannot be told."""
@@ -173,22 +200,34 @@ class RunFolder:
         if not stat.S_ISDIR(mode):
             raise InputError(f"{self.path} is {'a file' if stat.S_ISREG(mode) else 'not a folder'}", hint=_OTHER)
 
-    def _refuse_other_content(self, identities: Mapping[str, str]) -> None:
-        """Raise ``InputError`` unless the folder, which has no manifest, is empty or holds cells of this run only."""
+    def _refuse_other_content(self, identities: Mapping[str, str]) -> bool:
+        """Raise ``InputError`` unless the folder, without its manifest, is empty or holds cells of this run only.
+
+        Return whether there are any.
+        """
         found = [name for name in self._names(self.path) if name != MANIFEST]
         cells = [name for name in self._names(self.path / CELLS) if name.endswith(".json")] if CELLS in found else []
         if not cells and any(name != CELLS for name in found):
             raise InputError(f"{self.path} is not empty and holds no run", hint=_OTHER)
         for name in cells:
             wanted = identities.get(name.removesuffix(".json"))
-            if wanted is None or read_object(self.path / CELLS / name).get("identity") != wanted:
+            if wanted is None or self._identity_of(name) not in (wanted, None):
                 raise InputError(f"{self.path} holds cells of another run, and no {MANIFEST}", hint=_KEEP)
+        return bool(cells)
+
+    def _identity_of(self, name: str) -> Any:
+        """The identity that a cell's file names; ``None`` where the file is damaged."""
+        try:
+            return read_object(self.path / CELLS / name).get("identity")
+        except DamagedFile:
+            return None
 
     @staticmethod
     def _names(folder: Path) -> list[str]:
-        """What is in ``folder``, but for files that a killed run was writing."""
+        """What is in ``folder``, but for files that a killed run was writing, and damage that was set aside."""
         try:
-            return sorted(path.name for path in folder.iterdir() if not path.name.startswith(_PART))
+            names = (path.name for path in folder.iterdir())
+            return sorted(name for name in names if not name.startswith(_PART) and DAMAGED not in name)
         except (FileNotFoundError, NotADirectoryError):
             return []
         except OSError as error:

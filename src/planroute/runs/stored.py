@@ -1,6 +1,7 @@
 """What a run has stored, checked before it is believed: every fault names its file and the field in it."""
 
 import json
+import logging
 import math
 import re
 import stat
@@ -13,7 +14,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, TypeAdapter, ValidationError
 
 from planroute.episode import EpisodeRow
-from planroute.errors import InputError
+from planroute.errors import DamagedFile, InputError, StorageError
 from planroute.evaluation.deadline import PlanningEvent
 from planroute.evaluation.failure import FailureLabel
 from planroute.gate import GateAction
@@ -21,10 +22,13 @@ from planroute.modes import Baseline, Mode
 from planroute.trace import SCHEMA_VERSION as TRACE_VERSION
 from planroute.trace import Stop
 
-AGAIN = "remove that file and run again"
+AGAIN = "the command of its run sets that file aside and makes it again"
+DAMAGED = ".damaged-"
+"""What stands between a file's name and a number, where damage was set aside."""
 Fault = tuple[tuple[str, ...], str]
 """Where in a row the fault is, from the field inwards, and what it is."""
 
+_LOG = logging.getLogger("planroute.runs")
 _ROW: TypeAdapter[EpisodeRow] = TypeAdapter(EpisodeRow)
 _ROW_FIELDS = tuple(field.name for field in fields(EpisodeRow))
 _WITHIN: Mapping[str, TypeAdapter[Any]] = {
@@ -49,6 +53,22 @@ _LARGEST = 1e100
 """What no quantity of an episode reaches, and no sum of such numbers overflows."""
 
 
+def set_aside(path: Path, why: str) -> Path:
+    """Rename a damaged file to ``NAME.damaged-N``, log that, and return its new path.
+
+    Raises ``StorageError`` where it cannot be renamed.
+    """
+    number = 1
+    while (aside := path.with_name(f"{path.name}{DAMAGED}{number}")).exists() or aside.is_symlink():
+        number += 1
+    try:
+        path.rename(aside)
+    except OSError as error:
+        raise StorageError(f"cannot set {path} aside: {error.strerror or error}") from None
+    _LOG.warning("%s; set aside as %s", why, aside.name)
+    return aside
+
+
 def read_object(path: Path, *, missing: str = "", hint: str = AGAIN) -> dict[str, Any]:
     """Read the JSON object in ``path``. Raises ``InputError`` where it is missing, no regular file, or damaged."""
     try:
@@ -60,11 +80,11 @@ def read_object(path: Path, *, missing: str = "", hint: str = AGAIN) -> dict[str
     except OSError as error:
         raise InputError(f"cannot read {path}: {error.strerror or error}") from None
     except ValueError as error:
-        raise InputError(f"{path} is damaged: {error}", hint=hint) from None
+        raise DamagedFile(f"{path} is damaged: {error}", hint=hint) from None
     except RecursionError:
-        raise InputError(f"{path} is damaged: nested too deeply", hint=hint) from None
+        raise DamagedFile(f"{path} is damaged: nested too deeply", hint=hint) from None
     if not isinstance(data, dict):
-        raise InputError(f"{path} is damaged: not an object", hint=hint)
+        raise DamagedFile(f"{path} is damaged: not an object", hint=hint)
     return data
 
 
@@ -173,8 +193,8 @@ def _is_name(key: str) -> bool:
     return 0 < size <= _LONGEST_NAME and key.isprintable() and Path(key).name == key
 
 
-def _damaged(path: Path, field: str, what: str, hint: str = AGAIN) -> InputError:
-    return InputError(f"{path} is damaged: {field}: {what}", hint=hint)
+def _damaged(path: Path, field: str, what: str, hint: str = AGAIN) -> DamagedFile:
+    return DamagedFile(f"{path} is damaged: {field}: {what}", hint=hint)
 
 
 def _mismatch(form: TypeAdapter[Any], value: Any, *place: str) -> Fault | None:
