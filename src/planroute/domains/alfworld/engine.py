@@ -16,9 +16,10 @@ import threading
 import warnings
 import weakref
 from collections import OrderedDict
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from functools import cache
+from copy import deepcopy
+from functools import cache, lru_cache
 from types import SimpleNamespace
 from typing import Any, Final, NamedTuple
 from unittest import mock
@@ -32,6 +33,7 @@ NOTHING_HAPPENS: Final = "Nothing happens."
 """What the player reads after a command that cannot be carried out."""
 
 _KEPT_GAMES: Final = 16
+_KEPT_TEXTS: Final = 4096
 _LOCK: Final = threading.RLock()
 _PLAIN: Final = re.compile(r"(?:[^{}\[\]|#<>]|\{\w+\})*")
 """Templates of commands that hold names only."""
@@ -131,6 +133,28 @@ def _safe_derive(symbol: Any, context: Any = None) -> list[Any]:
     return [_libraries().textgen.TerminalSymbol(evaluate(symbol.expression, variables))]
 
 
+def _shallow_context(context: Mapping[str, Any]) -> dict[str, Any]:
+    """Stand in for ``copy_context``, which copies every entity: a derivation adds entries and changes none."""
+    return {**context, "variables": dict(context["variables"]), "mapping": dict(context["mapping"])}
+
+
+@cache
+def _remembering() -> Mapping[str, Any]:
+    """What stands in for functions of the grammar's module: the same results, each text parsed once."""
+    textgen = _libraries().textgen
+    symbols = lru_cache(_KEPT_TEXTS)(textgen._parse_and_convert)
+    queries = lru_cache(_KEPT_TEXTS)(textgen.Rule.parse_conjunctive_query)
+
+    def parse(text: str, rule_name: str = "symbols", trace: bool = False) -> Any:
+        return deepcopy(symbols(text, rule_name=rule_name, trace=trace))  # a derivation hangs its context on them
+
+    return {
+        "_parse_and_convert": parse,
+        "Rule": SimpleNamespace(parse_conjunctive_query=queries),
+        "copy_context": _shallow_context,
+    }
+
+
 @contextmanager
 def _at_work(game: Game, doing: str, *, first: bool = False) -> Iterator[None]:
     """Hold the lock; whatever the libraries raise, or exit with, is an error of the domain.
@@ -139,8 +163,9 @@ def _at_work(game: Game, doing: str, *, first: bool = False) -> Iterator[None]:
     """
     with _LOCK:
         try:
-            symbol = _libraries().textgen.EvalSymbol
-            with mock.patch.object(symbol, "derive", _safe_derive):
+            textgen = _libraries().textgen
+            standing_in = mock.patch.multiple(textgen, **_remembering())
+            with standing_in, mock.patch.object(textgen.EvalSymbol, "derive", _safe_derive):
                 yield
         except PlanrouteError:
             raise
