@@ -14,6 +14,7 @@ from planroute.experiments.interfaces import planned_calls, study_interfaces
 from planroute.experiments.setting import Setting
 from planroute.models.scripted import scripted
 from planroute.modes import MODES
+from planroute.runs.manner import Manner
 from tests.experiments.ruled import (
     SHIFTS,
     Ruled,
@@ -90,7 +91,7 @@ def test_declaration_studies_ask_the_same_questions():
 
 def test_timed_studies_ask_one_at_a_time_and_others_do_not():
     judged = Ruled(any_interface)
-    study("M4", judged, concurrency=5)
+    study("M4", judged, manner=Manner(5))
     assert {whole(name)[1][0].most_at_once for name in ("M0", "M1", "M2", "M5")} == {1}
     assert judged.most_at_once == 5
 
@@ -186,7 +187,7 @@ def test_advice_that_is_nearly_always_zero_is_found():
         asked.append(request)
         return advice(0, 0, 0, 0.1) if len(asked) == 7 else advice(0, 0, 0, 0)
 
-    found = figures("M3", rule, concurrency=1)
+    found = figures("M3", rule, manner=Manner(1))
     assert (found["all_zero"]["count"], found["all_zero"]["n"]) == (39, 40)
     assert found["l1"]["mean"] == pytest.approx(0.1 / 40)
     assert found["saturated"]["count"] == 0

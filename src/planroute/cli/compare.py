@@ -7,6 +7,7 @@ import typer
 
 from planroute.cli.compared import Compared
 from planroute.cli.options import (
+    Address,
     BaseUrl,
     CachePath,
     Factors,
@@ -14,6 +15,7 @@ from planroute.cli.options import (
     MaxTokens,
     ModelSpec,
     NoCache,
+    RunnerName,
     ScenarioFile,
     Temperature,
     parse_modes,
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
 
     from planroute.modes import Mode
     from planroute.protocols import Declarer, Domain, Model
+    from planroute.runs.manner import Manner
 
 app = typer.Typer(
     help="Compare planning modes on one domain: forced modes, and ROUTED where a declarer chooses.",
@@ -64,12 +67,14 @@ def grid(
     ] = False,
     out: Annotated[Path | None, typer.Option(help="Folder for rows, traces and report; resumes what is there.")] = None,
     concurrency: Annotated[int, typer.Option(help="Most episodes at once.", min=1)] = 8,
+    runner: RunnerName = "local",
+    address: Address = None,
     beside_paper: Annotated[bool, typer.Option(help="Print the paper's values beside ours.")] = False,
     json: Json = False,
 ) -> None:
     """Compare planning modes on the demand-response grid; J, regret and every metric, under both referees."""
     from planroute.calls import Sampling
-    from planroute.cli.setting import declarer_from, opened_model, scenario_from
+    from planroute.cli.setting import declarer_from, manner_from, opened_model, scenario_from
     from planroute.cli.show import exit_on_failures, print_comparison, print_json, print_oracle, print_routed
     from planroute.domains.grid import GridDomain
     from planroute.domains.grid.scenario import repaired
@@ -77,6 +82,7 @@ def grid(
     from planroute.experiments.compare import PAPER, PAPER_SEEDS
 
     seed_list, mode_list = parse_seeds(seeds), parse_modes(modes)
+    manner = manner_from(concurrency, runner, address)
     chosen = scenario_from(scenario, factors, communication=communication, intensity=intensity)
     if beside_paper and (sorted(seed_list) != sorted(PAPER_SEEDS) or scenario or factors or hand_back or intensity):
         raise InputError(
@@ -111,7 +117,7 @@ def grid(
             deadline=deadline,
             config=config,
             out=out,
-            concurrency=concurrency,
+            manner=manner,
             quiet=json,
             beside={"paper": {str(m): dict(values) for m, values in PAPER.items()}} if beside_paper else {},
         )
@@ -140,7 +146,7 @@ def compared_grid(
     config: "Mapping[str, Any]",
     deadline: float | None = None,
     out: Path | None = None,
-    concurrency: int = 8,
+    manner: "Manner | None" = None,
     quiet: bool = True,
     beside: "Mapping[str, Any] | None" = None,
 ) -> Compared:
@@ -153,12 +159,23 @@ def compared_grid(
     from planroute.modes import ROUTED
     from planroute.runs.execute import execute_run
     from planroute.runs.folder import RESULT, RunFolder, canonical
+    from planroute.runs.manner import Manner
 
     tasks = domain.tasks()
     routed = {ROUTED: declarer} if declarer is not None else {}
     cells = comparison_cells(tasks, seeds, modes, model=model, deadline_s=deadline, routed=routed)
     with progress(len(cells), "episodes", quiet=quiet) as advance:
-        work = execute_run(domain, cells, config=config, out=out, concurrency=concurrency, finished=advance)
+        how = manner or Manner()
+        work = execute_run(
+            domain,
+            cells,
+            config=config,
+            out=out,
+            concurrency=how.concurrency,
+            runner=how.runner,
+            limits=how.limits,
+            finished=advance,
+        )
         executed = run(work, model)
     result = {**summarise(executed.rows, "objective"), **(beside or {})}
     report: Path | None = None

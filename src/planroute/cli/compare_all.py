@@ -10,10 +10,12 @@ from planroute.cli import compare_alfworld, compare_mind2web, compare_swebench, 
 from planroute.cli.compare_text import Setup, Words, compared, own_options, shared_defaults
 from planroute.cli.compared import Compared
 from planroute.cli.options import (
+    Address,
     BaseUrl,
     CachePath,
     Json,
     NoCache,
+    RunnerName,
     Temperature,
     parse_conditions,
     parse_seeds,
@@ -58,6 +60,8 @@ def compare_all(
     out: Annotated[
         Path | None, typer.Option(help="Folder with a run of each domain, and its report; resumes what is there.")
     ] = None,
+    runner: RunnerName = "local",
+    address: Address = None,
     json: Json = False,
 ) -> None:
     """Compare the same conditions on every domain, each on the project's own tasks, in one table.
@@ -65,12 +69,15 @@ def compare_all(
     A domain that cannot run on this machine is told as not run, with what is missing. What is measured differs:
     success in the text domains, cost J (less is better) on the grid.
     """
+    from planroute.cli.setting import manner_from
     from planroute.cli.show import exit_on_failures, print_json
     from planroute.errors import InputError
 
     chosen = _named(domains)
     parse_conditions(conditions), parse_seeds(seeds)
+    manner_from(1, runner, address)
     common = {"model": model, "base_url": base_url, "cache": cache, "no_cache": no_cache, "temperature": temperature}
+    common |= {"runner": runner, "address": address}
     found: dict[str, Compared] = {}
     not_run: dict[str, str] = {}
     for name in chosen:
@@ -161,10 +168,12 @@ def _named(domains: str) -> list[str]:
 
 
 def _text(name: str, given: Mapping[str, Any], *, quiet: bool) -> Compared:
+    from planroute.cli.setting import manner_of
     from planroute.errors import InputError
 
     load, words, defaults = TEXT[name]
     options = {**shared_defaults(), **defaults, **given}
+    manner = manner_of(options)
     own = {each.name: each.default for each in own_options(load)}
 
     def opened(setup: Setup) -> "Domain":
@@ -173,14 +182,14 @@ def _text(name: str, given: Mapping[str, Any], *, quiet: bool) -> Compared:
         except InputError as error:
             raise CannotRun(error.message, hint=error.hint) from None
 
-    return compared(name, opened, words, quiet=quiet, **options)
+    return compared(name, opened, words, manner=manner, quiet=quiet, **options)
 
 
 def _grid(conditions: str, seeds: str, out: Path | None, common: Mapping[str, Any], *, quiet: bool) -> Compared:
     """The grid has no baselines: nothing can be done there without a plan."""
     from planroute.calls import Sampling
     from planroute.cli.compare import compared_grid
-    from planroute.cli.setting import declarer_from, opened_model
+    from planroute.cli.setting import declarer_from, manner_of, opened_model
     from planroute.domains.grid import GridDomain
     from planroute.modes import MODES, ROUTED
 
@@ -191,6 +200,7 @@ def _grid(conditions: str, seeds: str, out: Path | None, common: Mapping[str, An
     sampling = Sampling(temperature=common["temperature"])
     spec = {name: common[name] for name in ("base_url", "cache", "no_cache")}
     shown = public_spec(common["model"])
+    manner = manner_of({"concurrency": 8, **common})
     with opened_model(common["model"], **spec) as model:
         declarer = declarer_from("natural", None, sampling, has_model=True) if ROUTED in names else None
         config = {"command": "compare all", "seeds": parse_seeds(seeds), "modes": modes, "model": shown}
@@ -202,6 +212,7 @@ def _grid(conditions: str, seeds: str, out: Path | None, common: Mapping[str, An
             model,
             config=config,
             out=out,
+            manner=manner,
             quiet=quiet,
         )
 

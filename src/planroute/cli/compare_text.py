@@ -14,11 +14,13 @@ import typer
 
 from planroute.cli.compared import Compared
 from planroute.cli.options import (
+    Address,
     BaseUrl,
     CachePath,
     Json,
     MaxTokens,
     NoCache,
+    RunnerName,
     Temperature,
     parse_conditions,
     parse_seeds,
@@ -29,6 +31,7 @@ if TYPE_CHECKING:
     from planroute.calls import Sampling
     from planroute.domains.text import Limits
     from planroute.protocols import Domain, Judge
+    from planroute.runs.manner import Manner
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,6 +107,8 @@ def _options(
     max_tokens: MaxTokens = 400,
     out: Annotated[Path | None, typer.Option(help="Folder for rows, traces and report; resumes what is there.")] = None,
     concurrency: Annotated[int, typer.Option(help="Most episodes at once.", min=1)] = 8,
+    runner: RunnerName = "local",
+    address: Address = None,
     json: Json = False,
 ) -> None:
     """Only its signature is used: the options that all text domains share."""
@@ -151,10 +156,12 @@ def text_command(
 
 def compare_text(name: str, load: "Callable[[Setup], Domain]", words: Words, **given: Any) -> None:
     """Run the comparison, keep it under ``--out``, print its table. Raises ``InputError`` for wrong input."""
+    from planroute.cli.setting import manner_of
     from planroute.cli.show import exit_on_failures, print_json, print_success
 
     json = given.pop("json")
-    found = compared(name, load, words, quiet=json, **given)
+    manner = manner_of(given)
+    found = compared(name, load, words, manner=manner, quiet=json, **given)
     if json:
         print_json(found.result)
     else:
@@ -171,6 +178,7 @@ def compared(
     load: "Callable[[Setup], Domain]",
     words: Words,
     *,
+    manner: "Manner",
     quiet: bool,
     model: str,
     conditions: str,
@@ -192,7 +200,6 @@ def compared(
     temperature: float,
     max_tokens: int,
     out: Path | None,
-    concurrency: int,
 ) -> Compared:
     """Run the comparison and keep it under ``out`` where that is given. Raises ``InputError`` for wrong input."""
     from contextlib import ExitStack
@@ -255,7 +262,16 @@ def compared(
             branching=candidates,
         )
         with progress(len(cells), "episodes", quiet=quiet) as advance:
-            work = execute_run(domain, cells, config=config, out=out, concurrency=concurrency, finished=advance)
+            work = execute_run(
+                domain,
+                cells,
+                config=config,
+                out=out,
+                concurrency=manner.concurrency,
+                runner=manner.runner,
+                limits=manner.limits,
+                finished=advance,
+            )
             executed = run(work, backbone, judge)
     result = summarise_success(executed.rows, getattr(domain, "measures", ()))
     report: Path | None = None

@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from planroute.cli.options import (
+    Address,
     BaseUrl,
     CachePath,
     Factors,
     Json,
     NoCache,
+    RunnerName,
     Temperature,
     parse_factors,
     parse_seeds,
@@ -70,6 +72,8 @@ def experiment(
     concurrency: Annotated[
         int | None, typer.Option(help="Most episodes at once with a model. Default: 8, or the domain's own.", min=1)
     ] = None,
+    runner: RunnerName = "local",
+    address: Address = None,
     json: Json = False,
 ) -> None:
     """Run experiments of the papers and print each figure beside the paper's.
@@ -79,6 +83,7 @@ def experiment(
     """
     from planroute.calls import Sampling
     from planroute.cli.claims import print_claims, print_experiments
+    from planroute.cli.setting import manner_from
     from planroute.cli.show import print_json
     from planroute.errors import InputError
     from planroute.experiments.definition import available, load_experiment
@@ -88,6 +93,7 @@ def experiment(
     if not names:
         print_experiments([load_experiment(name) for name in available()], as_json=json)
         return
+    manner = manner_from(concurrency or 8, runner, address)
     if any(map(is_question, names)):
         if not all(map(is_question, names)):
             raise InputError(
@@ -119,6 +125,7 @@ def experiment(
             max_tokens,
             steps,
             concurrency,
+            manner,
             out,
         )
         answer(questions, asked_for, json=json)
@@ -153,7 +160,7 @@ def experiment(
             states=states,
             fresh_triples=fresh_triples,
             workers=workers,
-            concurrency=concurrency or 8,
+            manner=manner,
         )
         if out is not None:
             start_study(out, list(chosen))

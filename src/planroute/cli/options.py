@@ -31,6 +31,14 @@ Factors = Annotated[
 Temperature = Annotated[float, typer.Option(help="Sampling temperature of model calls.", min=0, max=2)]
 MaxTokens = Annotated[int, typer.Option(help="Most tokens of one answer, thinking included.", min=1)]
 
+RunnerName = Annotated[
+    str, typer.Option("--runner", help="Where episodes run: local, or ray (needs the extra ray).", metavar="NAME")
+]
+Address = Annotated[
+    str | None,
+    typer.Option("--address", help="Ray cluster to join: HOST:PORT or auto. Default: a Ray of its own, on 127.0.0.1."),
+]
+
 MOST_SEEDS = 100_000
 
 

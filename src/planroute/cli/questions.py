@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from planroute.episode import EpisodeRow
     from planroute.experiments.matrix import Bench, Ran
     from planroute.protocols import Domain, Model
+    from planroute.runs.manner import Manner
 
 SEEDS: Final = (7, 13, 42)
 """Seeds of the paper."""
@@ -21,7 +22,11 @@ SEEDS: Final = (7, 13, 42)
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What a command asks for beside the questions; ``tasks`` is a place of tasks, or how many of the project's own."""
+    """What a command asks for beside the questions.
+
+    ``tasks`` is a place of tasks, or how many of the project's own. ``concurrency`` is ``None`` where the command says
+    nothing: then it is the domain's own, and not that of ``manner``.
+    """
 
     domain: str
     tasks: str | None
@@ -35,6 +40,7 @@ class Asked:
     max_tokens: int | None
     steps: int | None
     concurrency: int | None
+    manner: "Manner"
     out: Path | None
 
 
@@ -137,6 +143,8 @@ def _opened(asked: Asked) -> "tuple[Domain, Sampling, int]":
 
 
 def _bench(asked: Asked, domain: "Domain", model: "Model", sampling: "Sampling", steps: int) -> "Bench":
+    from dataclasses import replace
+
     from planroute.cli.compare_all import TEXT
     from planroute.cli.compare_text import tasks_or_count
     from planroute.experiments.matrix import Bench
@@ -153,7 +161,8 @@ def _bench(asked: Asked, domain: "Domain", model: "Model", sampling: "Sampling",
         "sampling": asdict(sampling),
     }
     tasks = domain.tasks()[:count]
-    return Bench(domain, tasks, asked.seeds, model, None, sampling, config, concurrency=asked.concurrency or own)
+    manner = replace(asked.manner, concurrency=asked.concurrency or own)
+    return Bench(domain, tasks, asked.seeds, model, None, sampling, config, manner=manner)
 
 
 def _ran(bench: "Bench", needed: Any, asked: Asked, *, quiet: bool) -> "Ran":

@@ -1,7 +1,8 @@
 """What the commands set up from their options: scenario, model with its cache, declarer, progress."""
 
 import asyncio
-from collections.abc import Callable, Coroutine, Iterator, Sequence
+import inspect
+from collections.abc import Callable, Coroutine, Iterator, MutableMapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -15,6 +16,7 @@ from planroute.protocols import Declarer, Model
 if TYPE_CHECKING:
     from planroute.declarers import Demonstration
     from planroute.domains.grid import Scenario
+    from planroute.runs.manner import Manner
 
 R = TypeVar("R")
 
@@ -89,6 +91,31 @@ def opened_model(spec: str | None, base_url: str | None, cache: Path | None, no_
     finally:
         if calls is not None:
             calls.close()
+
+
+def manner_from(concurrency: int, runner: str = "local", address: str | None = None) -> "Manner":
+    """Return how a run is carried out, from the options of these names.
+
+    Raises ``InputError`` for an unknown runner, one whose extra is not installed, or an address that goes with none.
+    """
+    from planroute.runs.manner import Manner
+
+    name = runner.strip().lower()
+    if name == "ray":
+        from planroute.runs.on_ray import OnRay
+
+        return Manner(concurrency, OnRay(address))
+    if name != "local":
+        raise InputError(f"--runner {runner!r} is unknown", hint="choose local or ray")
+    if address is not None:
+        raise InputError("--address goes with --runner ray only")
+    return Manner(concurrency)
+
+
+def manner_of(options: MutableMapping[str, Any]) -> "Manner":
+    """Take what ``manner_from`` takes out of ``options``, by name, and return what it makes of them."""
+    names = inspect.signature(manner_from).parameters
+    return manner_from(**{name: options.pop(name) for name in names if name in options})
 
 
 def run(work: Coroutine[Any, Any, R], *models: Model | None) -> R:

@@ -20,7 +20,8 @@ from planroute.ledger import Budget
 from planroute.modes import DECLARED, MODES, ROUTED, Baseline, Mode
 from planroute.protocols import Declarer, Domain, Model, Task
 from planroute.runs.cells import Cell
-from planroute.runs.execute import execute_run
+from planroute.runs.execute import Executed, execute_run
+from planroute.runs.manner import Manner
 from planroute.streams import stream
 
 RUN: Final = "run"
@@ -33,7 +34,7 @@ NO_SHOT: Final = "no task among those kept for demonstrations was solved by one 
 
 @dataclass(frozen=True, slots=True)
 class Bench:
-    """What a matrix runs on: domain, tasks, seeds, models, sampling, budget; ``concurrency`` episodes at once."""
+    """What a matrix runs on: domain, tasks, seeds, models, sampling, budget; and how."""
 
     domain: Domain
     tasks: Sequence[Task]
@@ -43,7 +44,7 @@ class Bench:
     sampling: Sampling
     config: Mapping[str, Any]
     budget: Budget = Budget()
-    concurrency: int = 8
+    manner: Manner = Manner()
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,9 +89,7 @@ async def run_matrix(
 ) -> Ran:
     """Run ``cells``, and the few-shot policy on the tasks that its demonstrations leave; keep all under ``out``."""
     folder = out / RUN if out is not None else None
-    executed = await execute_run(
-        bench.domain, cells, config=bench.config, out=folder, concurrency=bench.concurrency, finished=finished
-    )
+    executed = await _execute(bench, cells, bench.config, folder, finished)
     rows, not_run = list(executed.rows), dict[str, str]()
     if "few_shot" not in needs.policies:
         return Ran(rows, not_run)
@@ -103,8 +102,28 @@ async def run_matrix(
     )
     config = {**bench.config, "demonstrations": [shot.task_id for shot in shots]}
     folder = out / FEW_SHOT if out is not None else None
-    declared = await execute_run(bench.domain, more, config=config, out=folder, concurrency=bench.concurrency)
+    declared = await _execute(bench, more, config, folder)
     return Ran([*rows, *declared.rows], not_run)
+
+
+async def _execute(
+    bench: Bench,
+    cells: Sequence[Cell],
+    config: Mapping[str, Any],
+    out: Path | None,
+    finished: Callable[[], None] | None = None,
+) -> Executed:
+    how = bench.manner
+    return await execute_run(
+        bench.domain,
+        cells,
+        config=config,
+        out=out,
+        concurrency=how.concurrency,
+        runner=how.runner,
+        limits=how.limits,
+        finished=finished,
+    )
 
 
 def few_shot_tasks(bench: Bench, rows: Sequence[EpisodeRow]) -> tuple[tuple[Any, ...], list[Task]]:

@@ -12,6 +12,7 @@ from planroute.experiments.definition import Experiment
 from planroute.protocols import Model
 from planroute.runs.cells import identity
 from planroute.runs.execute import package_version
+from planroute.runs.manner import Manner
 
 Communication = Literal["calibrated", "model"]
 
@@ -23,7 +24,7 @@ class Setting:
     ``seeds`` and ``factors`` replace the experiment's own. ``models`` maps a name in tables to a model; experiments
     with episodes use the first, interface studies all of them. ``model_hours`` are the hours with model messages, all
     if ``None``. ``draws`` and ``states`` cut an interface study to a slice, ``fresh_triples`` is how many sets of newly
-    drawn seeds an analysis runs. Neither ``workers`` nor ``concurrency`` changes a result.
+    drawn seeds an analysis runs. Neither ``workers`` nor ``manner`` changes a result.
     """
 
     seeds: tuple[int, ...] | None = None
@@ -36,7 +37,12 @@ class Setting:
     states: int | None = None
     fresh_triples: int | None = None
     workers: int = 2
-    concurrency: int = 8
+    manner: Manner = Manner()
+
+    @property
+    def concurrency(self) -> int:
+        """The most calls or episodes at once."""
+        return self.manner.concurrency
 
     @property
     def model_name(self) -> str | None:

@@ -138,7 +138,7 @@ async def _episodes(
         staged.cells,
         out=out,
         workers=setting.workers,
-        concurrency=setting.concurrency,
+        manner=setting.manner,
         collect=collect_directives if experiment.directives else None,
         source=source_digest(),
         finished=advance,

@@ -5,26 +5,28 @@
     parts/<identity>.json    rows of some cells, in their order, and what was collected from their traces
 
 A part is named by a hash of all that can change its episodes and written once, as a whole. A part that is there is
-read and not run again. With a language model every part is one cell, run in this process, and keeps its trace.
+read and not run again. With a language model every part is one cell and keeps its trace.
 """
 
 import asyncio
 import json
 import multiprocessing
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
-from planroute.episode import Episode, EpisodeRow, recounted, run_episode
+from planroute.episode import Episode, EpisodeRow, recounted
 from planroute.errors import InputError
 from planroute.protocols import Domain
+from planroute.runs.account import Account
 from planroute.runs.billing import BILLING
 from planroute.runs.cells import Cell, identity, run_cells
 from planroute.runs.execute import cell_identity
 from planroute.runs.folder import RunFolder, canonical
+from planroute.runs.manner import Manner
 from planroute.runs.stored import read_object, read_row
 
 PARTS = "parts"
@@ -40,6 +42,20 @@ class Collector(Protocol):
 
     def __call__(self, cell: Cell, episode: Episode) -> list[dict[str, Any]]:
         """Return plain rows."""
+
+
+@runtime_checkable
+class Spreading(Protocol):
+    """A runner that can also run work of another kind than cells."""
+
+    async def spread(
+        self,
+        work: Callable[..., Awaitable[dict[str, Any]]],
+        common: tuple[Any, ...],
+        items: Sequence[tuple[Any, ...]],
+        keep: Callable[[int, dict[str, Any]], None],
+    ) -> None:
+        """Await ``work(*common, *item)`` somewhere for each of ``items``; ``keep`` gets its number and what it gave."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +83,7 @@ async def run_bank(
     *,
     out: Path | None = None,
     workers: int = 2,
-    concurrency: int = 8,
+    manner: Manner = Manner(),
     collect: Collector | None = None,
     source: str = "",
     finished: Callable[[int], None] | None = None,
@@ -76,9 +92,10 @@ async def run_bank(
 
     ``collect`` takes table rows from each finished episode. Without it, and without a model, cells of a part that
     differ only in a deadline that nothing enforces share one episode: their late events are counted anew.
+    Without a model they run in ``workers`` processes here, or wherever the runner of ``manner`` has its own.
     ``source`` is hashed into every part: rows of other code are not taken for this one's. ``finished`` is told how
     many cells are done. Rows of episodes that the infrastructure failed are not kept.
-    Raises ``InputError`` where a stored part is damaged.
+    Raises ``InputError`` where a stored part is damaged, and ``RunBudgetReached`` where a limit of ``manner`` is.
     """
     spoken = any(cell.conditions.model is not None or cell.conditions.judge_model is not None for cell in cells)
     facts = {task.id: domain.facts(task) for task in {cell.task.id: cell.task for cell in cells}.values()}
@@ -109,7 +126,14 @@ async def run_bank(
 
     missing = [part for part in parts if part.identity not in done]
     if spoken:
-        await _run_here(domain, missing, concurrency, collect, keep, billing, folder)
+        await _run_cells(domain, missing, manner, collect, keep, billing, folder)
+    elif isinstance(manner.runner, Spreading):
+        await manner.runner.spread(
+            part_content,
+            (domain, collect),
+            [(part.cells, part.twins) for part in missing],
+            lambda number, content: keep(missing[number], content),
+        )
     else:
         await _run_in_workers(domain, missing, workers, collect, keep)
     contents = [done[part.identity] for part in parts]
@@ -157,39 +181,46 @@ def _content(episodes: Sequence[tuple[Cell, Episode]], collect: Collector | None
     return found
 
 
-async def _run_here(
+async def _run_cells(
     domain: Domain,
     parts: Sequence[_Part],
-    concurrency: int,
+    manner: Manner,
     collect: Collector | None,
     keep: Callable[[_Part, dict[str, Any]], None],
     billing: dict[str, Any],
     folder: RunFolder | None,
 ) -> None:
-    turn = asyncio.Semaphore(concurrency)
+    """Run parts of one cell each by the runner of ``manner``."""
+    part_of = {id(part.cells[0]): part for part in parts}
     noted = time.monotonic()
 
-    async def run(part: _Part) -> None:
+    def elapsed() -> float:
         nonlocal noted
-        (cell,) = part.cells
-        async with turn:
-            episode = await run_episode(domain, cell.task, cell.seed, cell.conditions, condition=cell.condition)
-        billing[cell.key] = episode.billing
-        if folder is not None:
-            now = time.monotonic()
-            folder.note_billing(now - noted, cell.key, episode.billing)
-            noted = now
-        keep(part, {**_content([(cell, episode)], collect), "trace": json.loads(episode.trace.to_json())})
+        before, noted = noted, time.monotonic()
+        return noted - before
 
-    pending = [asyncio.ensure_future(run(part)) for part in parts]
+    def note(key: str, billed: Mapping[str, Any]) -> None:
+        if folder is not None:
+            folder.note_billing(elapsed(), key, billed)
+
+    def finished(cell: Cell, episode: Episode) -> None:
+        billing[cell.key] = episode.billing
+        note(cell.key, {})
+        content = {**_content([(cell, episode)], collect), "trace": json.loads(episode.trace.to_json())}
+        keep(part_of[id(cell)], content)
+
+    account = Account(manner.limits, note, folder.all_billing() if folder is not None else None)
     try:
-        await asyncio.gather(*pending)
+        await manner.runner.run(
+            domain,
+            [part.cells[0] for part in parts],
+            concurrency=manner.concurrency,
+            charging=account,
+            keep=finished,
+        )
     finally:
-        for task in pending:
-            task.cancel()
-        await asyncio.gather(*pending, return_exceptions=True)
         if folder is not None and parts:
-            folder.close_billing(time.monotonic() - noted)
+            folder.close_billing(elapsed())
 
 
 async def _run_in_workers(
@@ -202,7 +233,7 @@ async def _run_in_workers(
     """Spread ``parts`` over processes; in this one where there is little to do."""
     if workers <= 1 or len(parts) <= FEW_PARTS:
         for part in parts:
-            keep(part, await _part_content(domain, part.cells, part.twins, collect))
+            keep(part, await part_content(domain, collect, part.cells, part.twins))
         return
     # A fresh interpreter per worker: forking one that runs threads is not safe.
     context = multiprocessing.get_context("spawn")
@@ -219,12 +250,13 @@ async def _run_in_workers(
 
 def run_part(domain: Domain, cells: Sequence[Cell], twins: Sequence[int], collect: Collector | None) -> dict[str, Any]:
     """Run ``cells`` one after the other in a worker process."""
-    return asyncio.run(_part_content(domain, cells, twins, collect))
+    return asyncio.run(part_content(domain, collect, cells, twins))
 
 
-async def _part_content(
-    domain: Domain, cells: Sequence[Cell], twins: Sequence[int], collect: Collector | None
+async def part_content(
+    domain: Domain, collect: Collector | None, cells: Sequence[Cell], twins: Sequence[int]
 ) -> dict[str, Any]:
+    """Run ``cells`` one after the other, those with an earlier twin not again, and return the content of their part."""
     first = sorted(set(twins))
     ran = dict(zip(first, await run_cells(domain, [cells[i] for i in first], concurrency=1), strict=True))
     episodes = []
@@ -236,4 +268,4 @@ async def _part_content(
     return _content(episodes, collect)
 
 
-__all__ = ["BILLING", "PARTS", "Banked", "Collector", "run_bank", "run_part"]
+__all__ = ["BILLING", "PARTS", "Banked", "Collector", "Spreading", "part_content", "run_bank", "run_part"]

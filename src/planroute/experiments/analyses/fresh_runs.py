@@ -38,6 +38,7 @@ async def run_fresh(inputs: Inputs, seeds: Sequence[int], *, forced_only: bool =
         [cell for cell in found.cells if not forced_only or cell.condition in experiment.forced],
         out=inputs.out / FRESH if inputs.out is not None else None,
         workers=inputs.setting.workers,
+        manner=inputs.setting.manner,
         collect=collect_directives if experiment.directives else None,
         source=inputs.source,
         finished=inputs.advance,
