@@ -12,11 +12,13 @@ def main() -> None:
     """
     from planroute.cli.app import app
     from planroute.errors import InputError, PlanrouteError
+    from planroute.runs.command import commanded
 
     debug = "--debug" in sys.argv
     sys.argv = [argument for argument in sys.argv if argument != "--debug"]
     try:
-        app()
+        with commanded(sys.argv[1:]):
+            app()
     except PlanrouteError as error:
         _fail(str(error), 2 if isinstance(error, InputError) else 1, debug)
     except KeyboardInterrupt:

@@ -21,6 +21,7 @@ from planroute.cli import (
     label,
     locate,
     report,
+    runs,
     select,
     verify,
 )
@@ -53,6 +54,7 @@ app.command("judge")(judge.judge)
 app.command("label")(label.label)
 app.command("agreement")(agreement.agreement)
 app.command("locate")(locate.locate)
+app.add_typer(runs.app, name="runs")
 app.command("report")(report.report)
 app.command("doctor")(doctor.doctor)
 

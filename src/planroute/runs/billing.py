@@ -42,10 +42,13 @@ def read_billing(folder: Path) -> dict[str, Any] | None:
     return found if _amount(found.get("seconds")) and _all_billed(found.get("cells")) else None
 
 
-def merged_billing(folder: Path) -> dict[str, Any]:
-    """Sum the summary and the lines that are not in it yet. A damaged summary is set aside, and that is logged."""
+def merged_billing(folder: Path, *, mend: bool = True) -> dict[str, Any]:
+    """Sum the summary and the lines that are not in it yet.
+
+    A damaged summary counts nothing; it is set aside, and that is logged, but without ``mend`` nothing is changed.
+    """
     earlier = read_billing(folder)
-    if earlier is None:
+    if earlier is None and mend:
         _set_aside(folder)
     seconds: float = earlier["seconds"] if earlier else 0.0
     cells: dict[str, dict[str, dict[str, Any]]] = dict(earlier["cells"]) if earlier else {}

@@ -18,7 +18,9 @@ from planroute.runs.account import Account, Limits
 from planroute.runs.cells import Cell, identity
 from planroute.runs.command import environment
 from planroute.runs.folder import CELLS, RunFolder
+from planroute.runs.pack import PACK, unpack_missing
 from planroute.runs.runner import Local, Runner
+from planroute.runs.stored import set_aside
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +88,14 @@ def _fields(domain: Domain, cell: Cell) -> dict[str, Any]:
     }
 
 
+def _unpack(run: Path) -> None:
+    """Put packed cells back; a damaged pack is set aside, and the cells that it lost are missing."""
+    try:
+        unpack_missing(run)
+    except DamagedFile as damage:
+        set_aside(run / PACK, damage.message)
+
+
 def _earlier(
     folder: RunFolder, domain: Domain, cells: Sequence[Cell], identities: Mapping[str, str]
 ) -> dict[str, EpisodeRow]:
@@ -144,6 +154,7 @@ async def execute_run(
                 },
                 identities,
             )
+            _unpack(folder.path)
             rows = _earlier(folder, domain, cells, identities)
         resumed = len(rows)
         for _ in range(resumed):
