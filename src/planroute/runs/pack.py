@@ -1,7 +1,7 @@
 """A finished run's cells in one Parquet file instead of many small ones, and back again byte for byte.
 
-``cells.parquet`` has a line for each cell: ``cell`` its name, ``sha256`` of its file's bytes, ``content`` the bytes, and
-the plain fields of its row, for queries without unpacking. Its metadata hold ``schema``, the version of this form.
+``cells.parquet`` has a line for each cell: ``cell`` its name, ``sha256`` of its file's bytes, ``content`` the bytes,
+and the plain fields of its row, for queries without unpacking. Its metadata hold ``schema``, the version of this form.
 """
 
 import hashlib
