@@ -7,6 +7,9 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 # One file's tests stay in one worker, so what they prepare together is prepared once.
 PYTEST_FLAGS ?= -n auto --dist loadfile
+# Tests start many processes: what they import is compiled once for all of them, and nothing of it lies in the tree.
+unexport PYTHONDONTWRITEBYTECODE
+export PYTHONPYCACHEPREFIX ?= $(abspath $(VENV))/.pycache
 
 # uv does not read pip's settings; hand the two that name package sources on to it.
 empty :=
