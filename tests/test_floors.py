@@ -32,7 +32,7 @@ FLOORS = (
     ("trace",),
     ("gate",),
     ("calls", "declaration", "reply", "mending"),
-    ("plan", "ledger", "sandbox"),
+    ("plan", "ledger", "sandbox", "testing"),
     ("modes", "errors", "streams", APART),
     # bottom
 )
