@@ -4,7 +4,7 @@ import hashlib
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Any, Literal
 
 from planroute.ledger import Usage
@@ -12,11 +12,14 @@ from planroute.ledger import Usage
 Role = Literal["system", "user", "assistant"]
 
 _LONE = re.compile("[\ud800-\udfff]")
+_ENCODER = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=False)
 
 
 def canonical_json(value: Any) -> str:
     """Return ``value`` as JSON that is equal for equal values and always UTF-8: lone surrogates stay escaped."""
-    text = json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    text = _ENCODER.encode(value)
+    if text.isascii():
+        return text
     return _LONE.sub(lambda lone: f"\\u{ord(lone.group()):04x}", text)
 
 
@@ -42,6 +45,9 @@ class Sampling:
     seed: int | None = 0
     stop: tuple[str, ...] = ()
     thinking: bool | None = None
+
+
+_SAMPLING = tuple(each.name for each in fields(Sampling))
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,19 +87,42 @@ class ModelRequest:
     tools: tuple[Mapping[str, Any], ...] = ()
     draw: int = 0
 
+    _identified: dict[str, tuple[str, str]] = field(default_factory=dict, init=False, repr=False, compare=False)
+
     def canonical(self, endpoint: str) -> str:
         """Return canonical JSON of all that identifies the call when it is put to ``endpoint``."""
-        body = {k: v for k, v in asdict(self).items() if k != "purpose"}
-        return canonical_json({"endpoint": endpoint, **body})
+        return self.identified(endpoint)[0]
 
     def identity(self, endpoint: str) -> str:
         """Return the SHA-256 of ``canonical``: two calls with equal identity are the same question."""
-        return hashlib.sha256(self.canonical(endpoint).encode()).hexdigest()
+        return self.identified(endpoint)[1]
+
+    def identified(self, endpoint: str) -> tuple[str, str]:
+        """Return ``canonical`` and ``identity``, made once for each endpoint."""
+        known = self._identified.get(endpoint)
+        if known is None:
+            sampling = self.sampling
+            text = canonical_json(
+                {
+                    "endpoint": endpoint,
+                    "messages": [{"role": message.role, "content": message.content} for message in self.messages],
+                    "sampling": {name: getattr(sampling, name) for name in _SAMPLING},
+                    "schema": self.schema,
+                    "tools": self.tools,
+                    "draw": self.draw,
+                }
+            )
+            known = self._identified[endpoint] = text, hashlib.sha256(text.encode()).hexdigest()
+        return known
 
 
 @dataclass(frozen=True, slots=True)
 class ModelReply:
-    """What came back. ``billed`` is false where a cache or a recording answered, or an equal call in flight did."""
+    """What came back. ``billed`` is false where a cache or a recording answered, or an equal call in flight did.
+
+    ``attempts`` counts the requests that were sent for it, those that failed before it among them: at least 1 where it
+    is billed, and 0 where it is not.
+    """
 
     text: str
     usage: Usage = field(default_factory=Usage)
@@ -102,3 +131,4 @@ class ModelReply:
     latency_s: float = 0.0
     billed: bool = True
     price_usd: float | None = None
+    attempts: int = field(default=1, compare=False)

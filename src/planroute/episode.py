@@ -3,8 +3,11 @@
 This is the only place where the parts of the flow meet.
 """
 
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, replace
+import asyncio
+import math
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import asdict, dataclass, field, fields, replace
 from typing import Any
 
 from planroute.declaration import Declaration, forced
@@ -12,6 +15,8 @@ from planroute.errors import (
     BudgetExceeded,
     DeclarationError,
     DomainError,
+    EpisodeOverdue,
+    InputError,
     ModelRefused,
     ModelUnavailable,
     PlanrouteError,
@@ -73,7 +78,9 @@ class Episode:
     billing: Mapping[str, Any] = field(default_factory=dict)
 
 
-_BILLED = ("billed_calls", "latency_s", "price_usd")
+_BILLED = ("billed_calls", "latency_s", "price_usd", "attempts", "failed_calls", "billed_tokens")
+"""What of an account differs between equal runs: it is in an episode's billing and not in its row."""
+_LOGICAL = tuple(each.name for each in fields(Spent) if each.name not in _BILLED)
 _STOPS: tuple[tuple[type[PlanrouteError], Stop], ...] = (
     (BudgetExceeded, Stop.BUDGET),
     (ReplyError, Stop.REPLY),
@@ -81,6 +88,7 @@ _STOPS: tuple[tuple[type[PlanrouteError], Stop], ...] = (
     (ModelRefused, Stop.MODEL_REFUSED),
     (ModelUnavailable, Stop.INFRASTRUCTURE),
     (DomainError, Stop.INFRASTRUCTURE),
+    (EpisodeOverdue, Stop.INFRASTRUCTURE),
 )
 
 
@@ -102,9 +110,16 @@ class Conditions:
     """How many attempts ``REPEATED_REACT`` makes."""
     only_declare: bool = False
     """Stop before the router: what was declared and what the gate made of it is all there is to know."""
+    ends_after_s: float | None = None
+    """Wall-clock time in s after which an episode is ended and its world closed.
+
+    It is then a failure of the infrastructure: wall time decides about no success, and is part of no cell's identity.
+    """
 
     def __post_init__(self) -> None:
         Gate(self.deadline_s)  # an impossible deadline is refused here as well
+        if self.ends_after_s is not None and not 0 < self.ends_after_s < math.inf:
+            raise InputError(f"an episode cannot end after {self.ends_after_s} s", hint="give a number above 0")
 
 
 @dataclass(slots=True)
@@ -121,8 +136,8 @@ async def run_episode(domain: Domain, task: Task, seed: int, conditions: Conditi
     """Run one episode to its row and trace.
 
     Failures that belong to the episode (a reply that cannot be read, a refused declaration, a spent budget, an
-    endpoint that gives up) end it with a typed stop reason. ``ModelMissing``, ``StorageError`` and programming errors
-    pass through: they are not about this episode.
+    endpoint that gives up, no end within ``ends_after_s``) end it with a typed stop reason. ``ModelMissing``,
+    ``StorageError`` and programming errors pass through: they are not about this episode.
     """
     trace, ledger, progress = Trace(), Ledger(conditions.budget), _Progress()
     model = MeteredModel(conditions.model, ledger) if conditions.model else None
@@ -131,23 +146,39 @@ async def run_episode(domain: Domain, task: Task, seed: int, conditions: Conditi
     error: str | None = None
     outcome = Outcome(None, {})
     world: World | None = None
+    overdue = False
     try:
-        world = await domain.open(task, context)
-        stop = await _flow(domain, task, world, conditions, context, progress)
-        if stop is Stop.REFUSED and progress.record is not None:
-            error = progress.record.why
-    except tuple(kind for kind, _ in _STOPS) as problem:
-        stop = next(reason for kind, reason in _STOPS if isinstance(problem, kind))
-        error = str(problem)
-        trace.append(Failed(type(problem).__name__, problem.message, progress.where))
+        try:
+            async with _ending(conditions.ends_after_s):
+                world = await domain.open(task, context)
+                stop = await _flow(domain, task, world, conditions, context, progress)
+            if stop is Stop.REFUSED and progress.record is not None:
+                error = progress.record.why
+        except tuple(kind for kind, _ in _STOPS) as problem:
+            stop = next(reason for kind, reason in _STOPS if isinstance(problem, kind))
+            error = str(problem)
+            overdue = isinstance(problem, EpisodeOverdue)
+            trace.append(Failed(type(problem).__name__, problem.message, progress.where))
+        if world is not None and not overdue:  # finding out how an unfinished episode stands may take long as well
+            outcome = world.outcome()
     finally:
         if world is not None:
-            try:
-                outcome = world.outcome()
-            finally:
-                await world.aclose()
+            await world.aclose()
     trace.append(Finished(stop))
     return _account(domain, task, seed, condition, conditions, context, progress, stop, error, outcome)
+
+
+@asynccontextmanager
+async def _ending(seconds: float | None) -> AsyncIterator[None]:
+    """Cancel what is inside after ``seconds``, and raise ``EpisodeOverdue``."""
+    try:
+        async with asyncio.timeout(seconds) as limit:
+            yield
+    except TimeoutError:
+        if not limit.expired():
+            raise
+        hint = "it is run again by the same command; allow more time where it is slow and not stuck"
+        raise EpisodeOverdue(f"no end within {seconds:g} s", hint=hint) from None
 
 
 async def _flow(
@@ -238,7 +269,7 @@ def _account(
         error=error,
         success=success,
         metrics=metrics,
-        spent={purpose: _logical(spent) for purpose, spent in sorted(ledger.by_purpose.items())},
+        spent={purpose: _logical(spent) for purpose, spent in sorted(ledger.by_purpose.items()) if _counts(spent)},
         planning=tuple(_event(event) for event in events),
         deadline_s=deadline,
         late_events=None if deadline is None else late,
@@ -284,7 +315,12 @@ def _status(stop: Stop) -> str:
 
 
 def _logical(spent: Spent) -> dict[str, Any]:
-    return {name: value for name, value in asdict(spent).items() if name not in _BILLED}
+    return {name: getattr(spent, name) for name in _LOGICAL}
+
+
+def _counts(spent: Spent) -> bool:
+    """Whether there is anything beside calls that came to nothing."""
+    return spent.failed_calls == 0 or spent.model_calls + spent.interactions + spent.planning_events > 0
 
 
 def _event(event: PlanningEvent) -> dict[str, Any]:

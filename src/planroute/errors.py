@@ -13,13 +13,15 @@
     ├── ReplyError            a model answered, but not in the form that was asked for
     ├── DeclarationError      a declaration breaks a static rule
     ├── DomainError           a domain broke its contract, or its environment failed
+    ├── EpisodeOverdue        an episode did not end within the time that it was given
     ├── BudgetExceeded        a limit on interactions, calls, tokens or seconds is reached
     └── StorageError          a cache, table or manifest cannot be read or written
         └── CacheMismatch     a stored call has the identity of another request
 
 ``ReplyError``, ``DeclarationError``, ``BudgetExceeded`` and ``ModelRefused`` end an episode as data: a typed stop
-reason, charged and recorded. ``ModelUnavailable`` marks the episode as an infrastructure failure, which is never
-counted as a failure of the task. Anything that is not a ``PlanrouteError`` is a programming error and stops the run.
+reason, charged and recorded. ``ModelUnavailable`` and ``EpisodeOverdue`` mark it as an infrastructure failure, which is
+never counted as a failure of the task. Anything that is not a ``PlanrouteError`` is a programming error and stops the
+run.
 """
 
 from collections.abc import Sequence
@@ -58,7 +60,11 @@ class DamagedFile(InputError):
 
 
 class ModelError(PlanrouteError):
-    """A language model or its endpoint did not answer."""
+    """A language model or its endpoint did not answer. ``attempts`` counts the requests that were sent for it."""
+
+    def __init__(self, message: str, *, hint: str = "", attempts: int = 0) -> None:
+        super().__init__(message, hint=hint)
+        self.attempts = attempts
 
 
 class ModelUnavailable(ModelError):
@@ -83,6 +89,10 @@ class DeclarationError(PlanrouteError):
 
 class DomainError(PlanrouteError):
     """A domain broke its contract, or its environment failed."""
+
+
+class EpisodeOverdue(PlanrouteError):
+    """An episode did not end within the wall-clock time that it was given."""
 
 
 class BudgetExceeded(PlanrouteError):

@@ -8,19 +8,20 @@ database, or a file that is no database, is refused and left as it is.
 """
 
 import asyncio
+import copy
 import itertools
 import logging
 import sqlite3
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import closing, suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final, TypeVar
 
 from planroute.calls import ModelReply, ModelRequest
-from planroute.errors import StorageError
-from planroute.models.record import COLUMNS, CallRecord
+from planroute.errors import ModelError, StorageError
+from planroute.models.record import COLUMNS, CallRecord, digest_of
 from planroute.protocols import Model
 
 VERSION: Final = 1
@@ -87,9 +88,12 @@ class CallCache:
     def store(self, record: CallRecord) -> bool:
         """Keep ``record``; return false where the question has been answered in the meantime by someone else."""
 
+        row = record.row()
+        values = (*row, digest_of(row))
+
         def write() -> bool:
             with self._db() as db:
-                return db.execute(_WRITE, (*record.row(), record.digest())).rowcount > 0
+                return db.execute(_WRITE, values).rowcount > 0
 
         return self._guarded(write)
 
@@ -207,7 +211,7 @@ def read_only(db: sqlite3.Connection) -> Iterator[CallRecord]:
 def _checked(row: tuple[object, ...]) -> CallRecord:
     try:
         record = CallRecord.of_row(row[:-1])
-        if record.digest() == row[-1]:
+        if digest_of(row[:-1]) == row[-1]:
             return record
     except (ValueError, TypeError, RecursionError):
         pass
@@ -216,15 +220,24 @@ def _checked(row: tuple[object, ...]) -> CallRecord:
 
 @dataclass(slots=True)
 class _Flight:
-    task: asyncio.Task[ModelReply]
+    """A call under way. ``charged``: one of those who wait bears its costs, which are ``attempts`` requests."""
+
+    task: asyncio.Task[ModelReply] = field(init=False)
     waiting: int = 0
-    billed: bool = False
+    charged: bool = False
+    attempts: int = 0
+
+    def take(self) -> bool:
+        """Whether the caller is the first, who bears the costs."""
+        first, self.charged = not self.charged, True
+        return first
 
 
 class CachedModel:
     """``model`` behind ``cache``: a known question is answered from it, and not billed.
 
-    Equal questions that are under way at the same time share one call; the first that gets the answer is billed.
+    Equal questions that are under way at the same time share one call; the first that gets the answer is billed, and
+    the first that gets an error bears the requests that were sent. A call that nobody waits for any longer is ended.
     Errors are not kept. Answers that the token limit cut are: the limit is part of the question. A model whose
     attribute ``cacheable`` is false is asked every time, and nothing of it is kept.
     """
@@ -243,43 +256,65 @@ class CachedModel:
         """Answer ``request`` from the cache, or ask the model and keep the answer."""
         if not getattr(self.model, "cacheable", True):
             return await self.model.complete(request)
-        canonical, identity = request.canonical(self.endpoint), request.identity(self.endpoint)
+        canonical, identity = request.identified(self.endpoint)
         flight = self._flights.get(identity)
         if flight is None:
             known = self.cache.find(identity, canonical)
             if known is not None:
                 return known
-            flight = _Flight(asyncio.create_task(self._ask(request, canonical, identity)))
-            self._flights[identity] = flight
+            flight = self._flights[identity] = _Flight()
+            flight.task = asyncio.create_task(self._ask(request, canonical, identity, flight))
         flight.waiting += 1
         try:
             reply = await asyncio.shield(flight.task)
+        except ModelError as error:
+            if flight.take():
+                raise
+            shared = copy.copy(error)
+            shared.attempts = 0
+            raise shared from None
+        except asyncio.CancelledError as cancelled:
+            await self._left(flight, identity, cancelled)
+            raise
         finally:
             flight.waiting -= 1
-            if flight.waiting == 0 and not flight.task.done():
-                flight.task.cancel()
-                self._flights.pop(identity, None)
-        first, flight.billed = not flight.billed, True
-        return reply if first else replace(reply, billed=False)
+        return reply if flight.take() else replace(reply, billed=False, attempts=0)
 
-    async def _ask(self, request: ModelRequest, canonical: str, identity: str) -> ModelReply:
-        mine = asyncio.current_task()
+    async def _left(self, flight: _Flight, identity: str, cancelled: asyncio.CancelledError) -> None:
+        """End the call of ``flight`` where the last who waited for it goes, who bears the requests sent so far."""
+        if flight.waiting > 1:
+            return
+        if not flight.task.done():
+            self._forget(flight, identity)
+            flight.task.cancel()
+            await asyncio.wait({flight.task})
+        if flight.take():
+            cancelled.attempts = flight.attempts  # type: ignore[attr-defined]
+
+    def _forget(self, flight: _Flight, identity: str) -> None:
+        if self._flights.get(identity) is flight:
+            del self._flights[identity]
+
+    async def _ask(self, request: ModelRequest, canonical: str, identity: str, flight: _Flight) -> ModelReply:
         try:
             reply = await self.model.complete(request)
+            flight.attempts = reply.attempts
             record = CallRecord(identity, request.purpose, canonical, reply)
             try:  # The first answer is what a repetition will see, also where a text cannot be kept as it is.
-                reply = replace(CallRecord.of_row(record.row()).reply, billed=reply.billed)
+                kept = CallRecord.of_row(record.row())
+                reply = replace(kept.reply, billed=reply.billed, attempts=reply.attempts)
             except (ValueError, TypeError, RecursionError) as error:
                 raise StorageError(f"an answer of {self.endpoint} cannot be kept: {error}") from None
             if not self.cache.store(record):
                 # Another process was faster: its answer is the one that a repetition will see.
                 known = self.cache.find(identity, canonical)
-                reply = reply if known is None else replace(known, billed=reply.billed)
+                reply = reply if known is None else replace(known, billed=reply.billed, attempts=reply.attempts)
             return reply
+        except (ModelError, asyncio.CancelledError) as error:
+            flight.attempts = getattr(error, "attempts", 0)
+            raise
         finally:
-            flight = self._flights.get(identity)
-            if flight is not None and flight.task is mine:
-                del self._flights[identity]
+            self._forget(flight, identity)
 
     async def aclose(self) -> None:
         """Close the model and the cache."""

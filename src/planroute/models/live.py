@@ -7,19 +7,17 @@ the environment only, and are in no error, identity or representation.
 
 import asyncio
 import json
-import math
 import os
 import random
 import re
-from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import parse_qsl, urlsplit, urlunsplit
 
 from planroute.calls import ModelReply, ModelRequest
 from planroute.errors import InputError, ModelError, ModelRefused, ModelUnavailable
-from planroute.models.text import one_line, spellings, storable, utf8_json
-from planroute.models.usage import normalised
-from planroute.reply import split_thinking
+from planroute.models.completion import complaint, reply_of, retry_after, without
+from planroute.models.text import one_line, spellings, utf8_json
 
 if TYPE_CHECKING:
     from openai import AsyncOpenAI
@@ -79,9 +77,9 @@ def api_key() -> str | None:
 class LiveModel:
     """The model called ``model`` at ``base_url``.
 
-    ``timeout_s`` bounds one attempt, ``retries`` counts the attempts after the first, ``backoff_s`` is the pause after
-    the first, doubled from then on. Of what else ``base_url`` may carry, only an ``api-version`` is sent: a user, a
-    password or a key in it is dropped.
+    ``timeout_s`` bounds one attempt, ``deadline_s`` all attempts of a call and the pauses between them, ``retries``
+    counts the attempts after the first, ``backoff_s`` is the pause after the first, doubled from then on. Of what else
+    ``base_url`` may carry, only an ``api-version`` is sent: a user, a password or a key in it is dropped.
 
     A request's schema is sent as ``response_format``; an endpoint that refuses that gets the schema in words, then and
     from then on. Thinking, whether the endpoint separates it or leaves it in ``<think>`` tags, is kept apart from the
@@ -89,7 +87,14 @@ class LiveModel:
     """
 
     def __init__(
-        self, base_url: str, model: str, *, timeout_s: float = 120.0, retries: int = 4, backoff_s: float = 0.5
+        self,
+        base_url: str,
+        model: str,
+        *,
+        timeout_s: float = 120.0,
+        deadline_s: float = 600.0,
+        retries: int = 4,
+        backoff_s: float = 0.5,
     ) -> None:
         try:
             parts = urlsplit(base_url)
@@ -99,7 +104,7 @@ class LiveModel:
         if not usable:
             raise InputError(f"not the URL of an endpoint: {public_url(base_url)!r}", hint="http[s]://HOST/v1")
         self.base_url, self.model = public_url(base_url), model
-        self.timeout_s, self.retries, self.backoff_s = timeout_s, retries, backoff_s
+        self.timeout_s, self.deadline_s, self.retries, self.backoff_s = timeout_s, deadline_s, retries, backoff_s
         query = dict(parse_qsl(parts.query))
         self._query = {name: value for name, value in query.items() if name == "api-version"}
         self._client: tuple[asyncio.AbstractEventLoop, AsyncOpenAI] | None = None
@@ -120,22 +125,47 @@ class LiveModel:
         """Answer ``request``.
 
         Raises ``ModelRefused`` on 4xx that trying again does not help, and ``ModelUnavailable`` when all attempts
-        have failed. ``latency_s`` is that of the attempt that succeeded.
+        have failed or ``deadline_s`` is over. ``latency_s`` is that of the attempt that succeeded. A call that ends,
+        or is cancelled, leaves no request behind; its error tells as ``attempts`` how many it sent.
         """
+        sent = _Sent()
+        try:
+            async with asyncio.timeout(self.deadline_s):
+                return await self._persistent(request, sent)
+        except TimeoutError:
+            why = f"{self._tried(sent)}, the last without an answer"
+            raise self._overdue(why, "try again later, or allow more time", sent) from None
+        except (ModelError, asyncio.CancelledError) as error:
+            error.attempts = sent.requests  # type: ignore[union-attr]
+            raise
+
+    async def _persistent(self, request: ModelRequest, sent: "_Sent") -> ModelReply:
+        loop = asyncio.get_running_loop()
+        end = loop.time() + self.deadline_s
         for attempt in range(self.retries + 1):
             try:
-                return await self._attempt(request)
+                return await self._attempt(request, sent)
             except _Again as again:
                 wait = again.wait_s if again.wait_s is not None else self.backoff_s * 2**attempt
                 if attempt == self.retries or wait > LONGEST_WAIT_S:
-                    tries = f"{attempt + 1} attempt{'s' * (attempt > 0)}"
                     raise ModelUnavailable(
-                        f"{self.base_url} did not answer for model {self.model} after {tries}: {again}", hint=again.hint
+                        f"{self.base_url} did not answer for model {self.model} after {self._tried(sent)}: {again}",
+                        hint=again.hint,
                     ) from None
                 # A pause that the endpoint asks for is a minimum; our own is one to spread around.
                 share = self._jitter.uniform(1.0, 1.1) if again.wait_s is not None else self._jitter.uniform(0.5, 1.0)
+                if loop.time() + wait * share >= end:
+                    raise self._overdue(f"{self._tried(sent)}: {again}", again.hint, sent) from None
             await asyncio.sleep(wait * share)
         raise AssertionError("unreachable")
+
+    def _overdue(self, why: str, hint: str, sent: "_Sent") -> ModelUnavailable:
+        said = f"{self.base_url} did not answer for model {self.model} within {self.deadline_s:g} s, after {why}"
+        return ModelUnavailable(said, hint=hint, attempts=sent.requests)
+
+    @staticmethod
+    def _tried(sent: "_Sent") -> str:
+        return f"{sent.attempts} attempt{'s' * (sent.attempts != 1)}"
 
     async def aclose(self) -> None:
         """Close the connections."""
@@ -145,13 +175,14 @@ class LiveModel:
             if loop is asyncio.get_running_loop():
                 await client.close()
 
-    async def _attempt(self, request: ModelRequest) -> ModelReply:
+    async def _attempt(self, request: ModelRequest, sent: "_Sent") -> ModelReply:
         import openai
 
+        sent.attempts += 1
         loop = asyncio.get_running_loop()
         begun = loop.time()
         try:
-            raw = await self._adapted(request)
+            raw = await self._adapted(request, sent)
         except openai.APIStatusError as error:
             raise self._status(error) from None
         except (openai.APITimeoutError, TimeoutError):
@@ -163,21 +194,21 @@ class LiveModel:
                 raise _Again(f"the answer broke off ({why})", hint="try again later") from None
             raise _Again(f"no connection ({why})", hint="check the address, the network, and that it runs") from None
         try:
-            return _reply(self._scrubbed(json.loads(raw)), loop.time() - begun)
+            return reply_of(self._scrubbed(json.loads(raw)), loop.time() - begun, sent.requests)
         except (ValueError, KeyError, IndexError, TypeError, AttributeError, RecursionError):
             shown = self._clean(raw[:4000])[:80] or "an empty body"
             raise _Again(
                 f"not a chat completion: {shown}", hint="check the base URL, which usually ends in /v1"
             ) from None
 
-    async def _adapted(self, request: ModelRequest) -> str:
+    async def _adapted(self, request: ModelRequest, sent: "_Sent") -> str:
         """Ask in the endpoint's own dialect: what it refused and then accepted in other words is remembered."""
         import openai
 
         in_words = self._schema_in_words
         while True:
             try:
-                raw = await self._post(request, in_words)
+                raw = await self._post(request, in_words, sent)
             except (openai.BadRequestError, openai.UnprocessableEntityError) as error:
                 if self._limit == "max_tokens" and "max_completion_tokens" in str(error):
                     self._limit = "max_completion_tokens"
@@ -189,8 +220,9 @@ class LiveModel:
                 self._schema_in_words = self._schema_in_words or in_words
                 return raw
 
-    async def _post(self, request: ModelRequest, schema_in_words: bool) -> str:
+    async def _post(self, request: ModelRequest, schema_in_words: bool, sent: "_Sent") -> str:
         endpoint = self._connected().chat.completions.with_raw_response
+        sent.requests += 1
         async with asyncio.timeout(self.timeout_s):
             answer = await endpoint.create(**self._body(request, schema_in_words))
             return bytes(answer.content).decode("utf-8", "replace")
@@ -253,11 +285,11 @@ class LiveModel:
     def _status(self, error: Any) -> "ModelError | _Again":
         """Say what an HTTP status means: try again, or refused."""
         status = int(error.status_code)
-        said = f"HTTP {status}: {self._clean(_message(error.body) or error.message)}"
+        said = f"HTTP {status}: {self._clean(complaint(error.body) or error.message)}"
         broke = status == 429 and "insufficient_quota" in str(error.body)
         if (status in _TRY_AGAIN or status >= 500) and not broke:
             hint = "ask for less at a time, or later" if status == 429 else "try again later"
-            wait_s = _retry_after(error.response.headers)
+            wait_s = retry_after(error.response.headers)
             if wait_s is not None and wait_s > LONGEST_WAIT_S:
                 said += f" (asks to wait {wait_s:.0f} s)"
             return _Again(said, hint=hint, wait_s=wait_s)
@@ -278,7 +310,15 @@ class LiveModel:
     def _scrubbed(self, answer: Any) -> Any:
         """``answer`` without a key that the endpoint repeats in a text, or in a name of its usage account."""
         secrets = sorted((one for one in self._secrets if len(one) >= _SHORTEST_KEY), key=len, reverse=True)
-        return _without(secrets, answer, names=False) if secrets else answer
+        return without(secrets, answer, names=False) if secrets else answer
+
+
+@dataclass(slots=True)
+class _Sent:
+    """What one call has sent so far. An attempt in another dialect is another request."""
+
+    attempts: int = 0
+    requests: int = 0
 
 
 class _Again(Exception):
@@ -292,59 +332,3 @@ class _Again(Exception):
 async def _as_utf8(response: Any) -> None:
     """JSON is UTF-8, whatever a header says; some names of encodings cannot even be decoded."""
     response.encoding = "utf-8"
-
-
-def _without(secrets: Sequence[str], value: Any, *, names: bool) -> Any:
-    if isinstance(value, str):
-        for secret in secrets:
-            value = value.replace(secret, "***")
-        return value
-    if isinstance(value, list):
-        return [_without(secrets, item, names=names) for item in value]
-    if isinstance(value, dict):
-        return {
-            _without(secrets, name, names=names) if names else name: _without(
-                secrets, item, names=names or name == "usage"
-            )
-            for name, item in value.items()
-        }
-    return value
-
-
-def _reply(answer: Mapping[str, Any], latency_s: float) -> ModelReply:
-    choice = answer["choices"][0]
-    message = choice["message"]
-    text, thinking = split_thinking(message.get("content") or "")
-    thinking = message.get("reasoning_content") or message.get("reasoning") or thinking
-    calls = [call["function"] for call in message.get("tool_calls") or ()]
-    if calls and not text:
-        text = json.dumps([{"name": call["name"], "arguments": call["arguments"]} for call in calls])
-    reason = choice.get("finish_reason")
-    if not isinstance(reason, str | None):
-        raise TypeError("finish_reason is not a text")
-    text, thinking, reason = (storable(part) for part in (text, thinking, reason or "stop"))
-    usage = normalised(answer.get("usage"), text, thinking)
-    return ModelReply(text, usage, thinking, reason, latency_s)
-
-
-def _message(body: Any) -> str:
-    inner = body.get("error", body) if isinstance(body, Mapping) else body
-    found = inner.get("message", "") if isinstance(inner, Mapping) else inner
-    return found if isinstance(found, str) else ""
-
-
-def _retry_after(headers: Mapping[str, str]) -> float | None:
-    """Seconds to wait by the ``Retry-After`` header, which holds seconds or a date."""
-    from email.utils import parsedate_to_datetime
-    from time import time
-
-    value = headers.get("retry-after", "").strip()
-    try:
-        seconds = float(value)
-        return max(0.0, seconds) if math.isfinite(seconds) else None
-    except ValueError:
-        pass
-    try:
-        return max(0.0, parsedate_to_datetime(value).timestamp() - time())
-    except (ValueError, TypeError, OverflowError):
-        return None

@@ -1,8 +1,10 @@
 """The meter between an episode and its model: limits before a call, the ledger after it."""
 
+import asyncio
 from dataclasses import dataclass
 
 from planroute.calls import ModelReply, ModelRequest
+from planroute.errors import ModelError
 from planroute.ledger import Ledger
 from planroute.protocols import Model
 
@@ -10,6 +12,8 @@ from planroute.protocols import Model
 @dataclass(frozen=True, slots=True)
 class MeteredModel:
     """Charges every call of ``model`` to ``ledger``, whether or not its answer can be read later.
+
+    A call that fails for good or is ended under way is charged as such, with the requests that were sent for it.
 
     Raises ``BudgetExceeded`` before a call for which nothing is left. The call itself is recorded in the trace by
     ``planroute.ask``, which keeps the order of questions where several are under way.
@@ -29,10 +33,18 @@ class MeteredModel:
         self.ledger.calls_under_way += 1
         try:
             reply = await self.model.complete(request)
+        except (ModelError, asyncio.CancelledError) as error:
+            self.ledger.charge_failure(request.purpose, type(error).__name__, getattr(error, "attempts", 0))
+            raise
         finally:
             self.ledger.calls_under_way -= 1
         self.ledger.charge_call(
-            request.purpose, reply.usage, reply.latency_s, billed=reply.billed, price_usd=reply.price_usd
+            request.purpose,
+            reply.usage,
+            reply.latency_s,
+            billed=reply.billed,
+            price_usd=reply.price_usd,
+            attempts=reply.attempts,
         )
         return reply
 

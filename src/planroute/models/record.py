@@ -26,6 +26,8 @@ COLUMNS = (
     "price_usd",
 )
 
+_ENCODER = json.JSONEncoder(ensure_ascii=False)
+
 
 @dataclass(frozen=True, slots=True)
 class CallRecord:
@@ -58,12 +60,12 @@ class CallRecord:
         if not isinstance(account, dict):
             raise TypeError("raw_usage is not an object")
         usage = Usage(prompt, answer, thought, account)
-        reply = ModelReply(text, usage, thinking, reason, latency, billed=False, price_usd=price)
+        reply = ModelReply(text, usage, thinking, reason, latency, billed=False, price_usd=price, attempts=0)
         return cls(identity, purpose, request, reply)
 
     def digest(self) -> str:
         """Return a checksum over the whole record."""
-        return hashlib.sha256(json.dumps(self.row(), ensure_ascii=False).encode("utf-8", "replace")).hexdigest()
+        return digest_of(self.row())
 
     def to_json(self) -> str:
         """Return the record as one line of JSON, the request as an object."""
@@ -108,7 +110,12 @@ class CallRecord:
                 f"{where}: the call stored as {self.identity[:12]} was another request",
                 hint="move the file away; a new one is made",
             )
-        return replace(self.reply, billed=False)
+        return self.reply if not self.reply.billed else replace(self.reply, billed=False, attempts=0)
+
+
+def digest_of(row: tuple[Any, ...]) -> str:
+    """Return the checksum of a record's values of ``COLUMNS``."""
+    return hashlib.sha256(_ENCODER.encode(row).encode("utf-8", "replace")).hexdigest()
 
 
 def _check(name: str, value: object) -> None:
