@@ -9,7 +9,10 @@ A chunk that is there is not run again. Neither the size of chunks nor the numbe
 """
 
 import multiprocessing
+import os
 import shutil
+import signal
+import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
@@ -28,6 +31,7 @@ Seeds = Sequence[range]
 
 CHUNK = 2048
 """Seeds of a chunk: with four modes some 60 MB of work for each worker."""
+MOST_CHUNKS = 100_000
 SEEDS_PER_WORKER = 5000
 """So many seeds are done here before a worker process would have started: each loads everything anew, for seconds."""
 GROUP = 65_536
@@ -86,6 +90,8 @@ def fill(
         raise InputError("a bank needs at least one episode")
     if chunk < 1 or workers < 1:
         raise InputError("chunk and workers must be at least 1")
+    if count(seeds) > MOST_CHUNKS * chunk:
+        raise InputError(f"more than {MOST_CHUNKS} chunks", hint="choose larger chunks")
     if out.is_dir():
         raise InputError(f"{out} is a folder", hint="name a file")
     parts = parts_of(out)
@@ -139,7 +145,8 @@ def _work(episodes: Episodes, missing: Sequence[tuple[Seeds, Path]], workers: in
             told()
         return
     # A fresh interpreter per worker: forking one that runs threads is not safe.
-    with ProcessPoolExecutor(workers, mp_context=multiprocessing.get_context("spawn")) as pool:
+    spawned = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(workers, mp_context=spawned, initializer=_start_worker) as pool:
         pending: set[Future[None]] = set()
         try:
             for seeds, path in missing:
@@ -156,6 +163,19 @@ def _work(episodes: Episodes, missing: Sequence[tuple[Seeds, Path]], workers: in
                     hint="the same command goes on from there; a smaller --chunk needs less memory",
                 ) from None
             raise
+
+
+def _start_worker() -> None:
+    """Leave an interrupt to the main process, and end with it however it ends: else a worker would wait for ever."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+
+
+def _end_with_parent() -> None:
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)
 
 
 def _one_ended(pending: set[Future[None]], told: Callable[[], None]) -> set[Future[None]]:

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from planroute.batched.batch import Batch
 from planroute.domains.grid.aggregator import substituted
-from planroute.domains.grid.prosumers import Memory, answer, remember, sampled, willingness
+from planroute.domains.grid.prosumers import Memory, answer, remembered, sampled, willingness
 from planroute.domains.grid.scheduling import churn, revised_intensity
 
 FloatArray = NDArray[np.float64]
@@ -28,6 +28,7 @@ class Course:
     realised: FloatArray = field(init=False)
     churned: FloatArray = field(init=False)
     memory: Memory = field(init=False)
+    _near: FloatArray | None = field(init=False, default=None)
     _last: NDArray[np.int64] = field(init=False)
     _share: FloatArray = field(init=False)
 
@@ -50,11 +51,12 @@ class Course:
             issued = np.where(batch.substituted[:, at, None], own, requests)
         flexible, draws = day.flexible[hour], day.draws
         shift = np.where(sampled(issued, draws.narrative[:, hour], response), batch.shifts, 0.0)
-        base = willingness(issued, flexible, self.memory, day.people, response)
+        base = willingness(issued, flexible, self.memory, day.people, response, self._near)
         given = answer(issued, flexible, base, shift, draws.compliance[:, hour], draws.realised[:, hour], response)
         now = batch.dispatched[:, at]
         elapsed = np.where(now, np.where(self._last < 0, 1, hour - self._last), 0)
-        self.memory = remember(self.memory, issued, flexible, given, day.people, response, elapsed)
+        people, memory = day.people, self.memory
+        self.memory, self._near = remembered(memory, issued, flexible, given, people, response, elapsed)
         self._last = np.where(now, hour, self._last)
         self.planned[:, at], self.issued[:, at] = requests, issued
         self.complied[:, at], self.realised[:, at] = given.complied, given.realised

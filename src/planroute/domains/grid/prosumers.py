@@ -148,17 +148,24 @@ def latent_draws(seed: int, nodes: int, response: Response) -> LatentDraws:
 
 
 def willingness(
-    requested: FloatArray, flexible: FloatArray, memory: Memory, people: Population, response: Response
+    requested: FloatArray,
+    flexible: FloatArray,
+    memory: Memory,
+    people: Population,
+    response: Response,
+    neighbours: FloatArray | None = None,
 ) -> FloatArray:
     """Probability to comply before any message, not yet bounded.
 
     ``requested`` and ``flexible`` are MW per node. Archetype bias, plus reciprocity, less exploitation memory, comfort
-    fatigue, and what a request close to or above one's flexible load costs in goodwill.
+    fatigue, and what a request close to or above one's flexible load costs in goodwill. ``neighbours`` is how many of
+    one's neighbours complied, where it is known already.
     """
+    near = memory.neighbours_complied(people) if neighbours is None else neighbours
     ratio = requested / np.maximum(flexible, 1e-12)
     return np.asarray(
         np.asarray(response.bias)[people.archetype]
-        + response.reciprocity_weight * (memory.neighbours_complied(people) - 0.5)
+        + response.reciprocity_weight * (near - 0.5)
         - response.exploitation_weight * memory.exploitation
         - response.fatigue_weight * memory.fatigue
         - response.over_ask_weight * np.maximum(ratio - response.over_ask_from, 0.0)
@@ -212,6 +219,19 @@ def remember(
     A request tires whoever complies by its depth, request over flexible load, and rest recovers. One is exploited when
     one complied while less than half of one's neighbours did.
     """
+    return remembered(memory, requested, flexible, given, people, response, hours)[0]
+
+
+def remembered(
+    memory: Memory,
+    requested: FloatArray,
+    flexible: FloatArray,
+    given: Answer,
+    people: Population,
+    response: Response,
+    hours: int | IntArray = 1,
+) -> tuple[Memory, FloatArray]:
+    """As ``remember``, and how many of each one's neighbours complied by then, which it has to know."""
     targeted = requested > 0
     effort = given.complied * requested / np.maximum(flexible, 1e-12)
     rested: float | FloatArray
@@ -227,5 +247,6 @@ def remember(
         asked=memory.asked + targeted,
         agreed=memory.agreed + given.complied,
     )
-    exploited = given.complied & (after.neighbours_complied(people) < LESS_THAN_HALF)
-    return Memory(after.fatigue, after.exploitation + exploited, complied, after.asked, after.agreed)
+    near = after.neighbours_complied(people)
+    exploited = given.complied & (near < LESS_THAN_HALF)
+    return Memory(after.fatigue, after.exploitation + exploited, complied, after.asked, after.agreed), near
