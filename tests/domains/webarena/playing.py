@@ -1,10 +1,12 @@
 """What the tests of the domain share: is there a browser, and an episode played by the solver."""
 
 import json
+from contextlib import contextmanager
 
 import pytest
 
 from planroute.calls import ModelReply
+from planroute.domains.webarena import arriving, visit
 from planroute.domains.webarena.browser import chromium_path
 from planroute.domains.webarena.domain import WebArenaDomain
 from planroute.domains.webarena.environment import WebEpisode
@@ -26,6 +28,18 @@ def ready():
         return WebArenaDomain(read_records(), RubricJudge("trajectory"), program=chromium_path())
     except InputError as error:
         pytest.skip(str(error))
+
+
+@contextmanager
+def hurried():
+    """Without the pauses in which pages may change in place: the project's own do not change by themselves.
+
+    What waits for pages is held by the tests of hostile and of changing pages, which do not hurry.
+    """
+    with pytest.MonkeyPatch.context() as patch:
+        for module in (visit, arriving):
+            patch.setattr(module, "SETTLE_S", 0.0)
+        yield
 
 
 def episode(domain, number):

@@ -22,9 +22,9 @@ from planroute.experiments.compare import comparison_cells
 from planroute.ledger import Budget
 from planroute.models import open_model
 from planroute.modes import MODES, ROUTED, Baseline
-from planroute.runs.execute import run_cells
+from planroute.runs.cells import run_cells
 from planroute.trace import Stop
-from tests.domains.webarena.playing import ready
+from tests.domains.webarena.playing import hurried, ready
 
 TIMED = ("billing.json", "manifest.json", "report.html")
 """What differs between equal runs: time and money, and where a run was."""
@@ -32,7 +32,8 @@ TIMED = ("billing.json", "manifest.json", "report.html")
 
 @pytest.fixture(scope="module")
 def domain():
-    yield ready()
+    with hurried():
+        yield ready()
     browser.close_all()
     EVALUATOR.close()
 

@@ -8,19 +8,20 @@ import pytest
 from planroute.contract import check_domain
 from planroute.declarers import Natural
 from planroute.domains.text import Limits
-from planroute.domains.webarena import browser, visit
+from planroute.domains.webarena import browser
 from planroute.domains.webarena.evaluator import EVALUATOR
 from planroute.domains.webarena.visit import Visit
 from planroute.episode import Conditions, run_episode
 from planroute.models import open_model
 from planroute.modes import Baseline
 from planroute.trace import Stop
-from tests.domains.webarena.playing import episode, ready, stop
+from tests.domains.webarena.playing import episode, hurried, ready, stop
 
 
 @pytest.fixture(scope="module")
 def domain():
-    yield ready()
+    with hurried():
+        yield ready()
     browser.close_all()
     EVALUATOR.close()
 
@@ -31,8 +32,7 @@ def run(domain, number):
     return asyncio.run(run_episode(domain, task, 7, conditions)).row
 
 
-def test_no_breach_of_contract(domain, monkeypatch):
-    monkeypatch.setattr(visit, "SETTLE_S", 0.0)  # the project's own pages do not change by themselves
+def test_no_breach_of_contract(domain):
     short = replace(domain, found=domain.found[:1], limits=Limits(steps=8, steps_per_unit=4))
     assert asyncio.run(check_domain(short, seed=7, model=open_model("scripted/slip=0"))) == []
 

@@ -11,12 +11,13 @@ from planroute.domains.webarena.records import read_records
 from planroute.episode import Conditions, run_episode
 from planroute.errors import InputError
 from planroute.modes import Baseline
-from tests.domains.webarena.playing import Walker, episode, play, ready, stop
+from tests.domains.webarena.playing import Walker, episode, hurried, play, ready, stop
 
 
 @pytest.fixture(scope="module")
 def domain():
-    yield ready()
+    with hurried():
+        yield ready()
     browser.close_all()
     EVALUATOR.close()
 
