@@ -9,12 +9,16 @@ from planroute.cli.compared import Compared
 from planroute.cli.options import (
     Address,
     BaseUrl,
+    BudgetSeconds,
+    BudgetTokens,
+    BudgetUsd,
     CachePath,
     Factors,
     Json,
     MaxTokens,
     ModelSpec,
     NoCache,
+    Price,
     RunnerName,
     ScenarioFile,
     Temperature,
@@ -69,6 +73,10 @@ def grid(
     concurrency: Annotated[int, typer.Option(help="Most episodes at once.", min=1)] = 8,
     runner: RunnerName = "local",
     address: Address = None,
+    budget_tokens: BudgetTokens = None,
+    budget_usd: BudgetUsd = None,
+    budget_seconds: BudgetSeconds = None,
+    price: Price = None,
     beside_paper: Annotated[bool, typer.Option(help="Print the paper's values beside ours.")] = False,
     json: Json = False,
 ) -> None:
@@ -82,7 +90,7 @@ def grid(
     from planroute.experiments.compare import PAPER, PAPER_SEEDS
 
     seed_list, mode_list = parse_seeds(seeds), parse_modes(modes)
-    manner = manner_from(concurrency, runner, address)
+    manner = manner_from(concurrency, runner, address, budget_tokens, budget_usd, budget_seconds)
     chosen = scenario_from(scenario, factors, communication=communication, intensity=intensity)
     if beside_paper and (sorted(seed_list) != sorted(PAPER_SEEDS) or scenario or factors or hand_back or intensity):
         raise InputError(
@@ -107,7 +115,7 @@ def grid(
         "deadline_s": deadline,
     }
     domain = GridDomain({scenario.stem if scenario else "nominal": chosen}, sampling)
-    with opened_model(model, base_url, cache, no_cache) as language_model:
+    with opened_model(model, base_url, cache, no_cache, price) as language_model:
         found = compared_grid(
             domain,
             seed_list,
@@ -174,6 +182,7 @@ def compared_grid(
             concurrency=how.concurrency,
             runner=how.runner,
             limits=how.limits,
+            above=how.account,
             finished=advance,
         )
         executed = run(work, model)

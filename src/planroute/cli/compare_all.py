@@ -1,6 +1,7 @@
 """``planroute compare all``: the same conditions on every domain, in one table."""
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
@@ -12,9 +13,13 @@ from planroute.cli.compared import Compared
 from planroute.cli.options import (
     Address,
     BaseUrl,
+    BudgetSeconds,
+    BudgetTokens,
+    BudgetUsd,
     CachePath,
     Json,
     NoCache,
+    Price,
     RunnerName,
     Temperature,
     parse_conditions,
@@ -25,6 +30,7 @@ from planroute.models.spec import public_spec
 
 if TYPE_CHECKING:
     from planroute.protocols import Domain
+    from planroute.runs.account import Account
 
 GRID: Final = "grid"
 
@@ -62,6 +68,10 @@ def compare_all(
     ] = None,
     runner: RunnerName = "local",
     address: Address = None,
+    budget_tokens: BudgetTokens = None,
+    budget_usd: BudgetUsd = None,
+    budget_seconds: BudgetSeconds = None,
+    price: Price = None,
     json: Json = False,
 ) -> None:
     """Compare the same conditions on every domain, each on the project's own tasks, in one table.
@@ -75,19 +85,19 @@ def compare_all(
 
     chosen = _named(domains)
     parse_conditions(conditions), parse_seeds(seeds)
-    manner_from(1, runner, address)
+    whole = manner_from(1, runner, address, budget_tokens, budget_usd, budget_seconds).over(out)
     common = {"model": model, "base_url": base_url, "cache": cache, "no_cache": no_cache, "temperature": temperature}
-    common |= {"runner": runner, "address": address}
+    common |= {"runner": runner, "address": address, "price": price}
     found: dict[str, Compared] = {}
     not_run: dict[str, str] = {}
     for name in chosen:
         folder = out / name if out is not None else None
         try:
             if name == GRID:
-                found[name] = _grid(conditions, seeds, folder, common, quiet=json)
+                found[name] = _grid(conditions, seeds, folder, common, whole.account, quiet=json)
             else:
                 given = {**common, "conditions": conditions, "seeds": seeds, "judge_model": judge_model}
-                found[name] = _text(name, {**given, "first": tasks, "out": folder}, quiet=json)
+                found[name] = _text(name, {**given, "first": tasks, "out": folder}, whole.account, quiet=json)
         except CannotRun as error:
             not_run[name] = str(error)
     lines = [line for name, one in found.items() for line in table(name, one.result)]
@@ -167,13 +177,13 @@ def _named(domains: str) -> list[str]:
     return [name for name in known if name in names]
 
 
-def _text(name: str, given: Mapping[str, Any], *, quiet: bool) -> Compared:
+def _text(name: str, given: Mapping[str, Any], account: "Account | None", *, quiet: bool) -> Compared:
     from planroute.cli.setting import manner_of
     from planroute.errors import InputError
 
     load, words, defaults = TEXT[name]
     options = {**shared_defaults(), **defaults, **given}
-    manner = manner_of(options)
+    manner = replace(manner_of(options), account=account)
     own = {each.name: each.default for each in own_options(load)}
 
     def opened(setup: Setup) -> "Domain":
@@ -185,7 +195,15 @@ def _text(name: str, given: Mapping[str, Any], *, quiet: bool) -> Compared:
     return compared(name, opened, words, manner=manner, quiet=quiet, **options)
 
 
-def _grid(conditions: str, seeds: str, out: Path | None, common: Mapping[str, Any], *, quiet: bool) -> Compared:
+def _grid(
+    conditions: str,
+    seeds: str,
+    out: Path | None,
+    common: Mapping[str, Any],
+    account: "Account | None",
+    *,
+    quiet: bool,
+) -> Compared:
     """The grid has no baselines: nothing can be done there without a plan."""
     from planroute.calls import Sampling
     from planroute.cli.compare import compared_grid
@@ -198,9 +216,9 @@ def _grid(conditions: str, seeds: str, out: Path | None, common: Mapping[str, An
     if not modes and ROUTED not in names:
         raise CannotRun(f"the grid has none of {', '.join(names)}: nothing can be done there without a plan")
     sampling = Sampling(temperature=common["temperature"])
-    spec = {name: common[name] for name in ("base_url", "cache", "no_cache")}
+    spec = {name: common[name] for name in ("base_url", "cache", "no_cache", "price")}
     shown = public_spec(common["model"])
-    manner = manner_of({"concurrency": 8, **common})
+    manner = replace(manner_of({"concurrency": 8, **common}), account=account)
     with opened_model(common["model"], **spec) as model:
         declarer = declarer_from("natural", None, sampling, has_model=True) if ROUTED in names else None
         config = {"command": "compare all", "seeds": parse_seeds(seeds), "modes": modes, "model": shown}

@@ -16,10 +16,14 @@ from planroute.cli.compared import Compared
 from planroute.cli.options import (
     Address,
     BaseUrl,
+    BudgetSeconds,
+    BudgetTokens,
+    BudgetUsd,
     CachePath,
     Json,
     MaxTokens,
     NoCache,
+    Price,
     RunnerName,
     Temperature,
     parse_conditions,
@@ -109,6 +113,10 @@ def _options(
     concurrency: Annotated[int, typer.Option(help="Most episodes at once.", min=1)] = 8,
     runner: RunnerName = "local",
     address: Address = None,
+    budget_tokens: BudgetTokens = None,
+    budget_usd: BudgetUsd = None,
+    budget_seconds: BudgetSeconds = None,
+    price: Price = None,
     json: Json = False,
 ) -> None:
     """Only its signature is used: the options that all text domains share."""
@@ -180,6 +188,7 @@ def compared(
     *,
     manner: "Manner",
     quiet: bool,
+    price: str | None = None,
     model: str,
     conditions: str,
     seeds: str,
@@ -248,8 +257,10 @@ def compared(
         "generation_profile": asdict(profile),
     }
     with ExitStack() as opened:
-        backbone = opened.enter_context(opened_model(model, base_url, cache, no_cache))
-        judge = opened.enter_context(opened_model(judge_model, base_url, cache, no_cache)) if judge_model else None
+        backbone = opened.enter_context(opened_model(model, base_url, cache, no_cache, price))
+        judge = (
+            opened.enter_context(opened_model(judge_model, base_url, cache, no_cache, price)) if judge_model else None
+        )
         cells = comparison_cells(
             tasks,
             seed_list,
@@ -270,6 +281,7 @@ def compared(
                 concurrency=manner.concurrency,
                 runner=manner.runner,
                 limits=manner.limits,
+                above=manner.account,
                 finished=advance,
             )
             executed = run(work, backbone, judge)

@@ -10,10 +10,14 @@ import typer
 from planroute.cli.options import (
     Address,
     BaseUrl,
+    BudgetSeconds,
+    BudgetTokens,
+    BudgetUsd,
     CachePath,
     Factors,
     Json,
     NoCache,
+    Price,
     RunnerName,
     Temperature,
     parse_factors,
@@ -74,6 +78,10 @@ def experiment(
     ] = None,
     runner: RunnerName = "local",
     address: Address = None,
+    budget_tokens: BudgetTokens = None,
+    budget_usd: BudgetUsd = None,
+    budget_seconds: BudgetSeconds = None,
+    price: Price = None,
     json: Json = False,
 ) -> None:
     """Run experiments of the papers and print each figure beside the paper's.
@@ -93,7 +101,8 @@ def experiment(
     if not names:
         print_experiments([load_experiment(name) for name in available()], as_json=json)
         return
-    manner = manner_from(concurrency or 8, runner, address)
+    budget = (budget_tokens, budget_usd, budget_seconds)
+    manner = manner_from(concurrency or 8, runner, address, *budget).over(out)
     if any(map(is_question, names)):
         if not all(map(is_question, names)):
             raise InputError(
@@ -121,6 +130,7 @@ def experiment(
             base_url,
             cache,
             no_cache,
+            price,
             temperature,
             max_tokens,
             steps,
@@ -148,7 +158,7 @@ def experiment(
     if communication == "model" and not specs:
         raise InputError("--communication model needs a language model", hint="name one with --model")
     with ExitStack() as opened:
-        models = _models(opened, specs, base_url, cache, no_cache)
+        models = _models(opened, specs, base_url, cache, no_cache, price)
         setting = Setting(
             seeds=tuple(parse_seeds(seeds)) if seeds else None,
             communication="model" if communication == "model" else "calibrated",
@@ -207,17 +217,17 @@ def _spread(names: list[str], known: list[str]) -> Iterator[str]:
 
 
 def _models(
-    opened: ExitStack, specs: list[str], base_url: str | None, cache: Path | None, no_cache: bool
+    opened: ExitStack, specs: list[str], base_url: str | None, cache: Path | None, no_cache: bool, price: str | None
 ) -> dict[str, "Model"]:
     """Open every model. Its endpoint is its name in tables, so that a recording of it gives the same bytes."""
     from planroute.cli.setting import opened_model
 
     if not specs:
-        opened.enter_context(opened_model(None, base_url, cache, no_cache))
+        opened.enter_context(opened_model(None, base_url, cache, no_cache, price))
     found = {}
     for spec in specs:
         model = opened.enter_context(
-            opened_model(spec, base_url if spec.startswith("openai:") else None, cache, no_cache)
+            opened_model(spec, base_url if spec.startswith("openai:") else None, cache, no_cache, price)
         )
         if model is not None:
             found[model.endpoint] = model

@@ -39,6 +39,20 @@ Address = Annotated[
     typer.Option("--address", help="Ray cluster to join: HOST:PORT or auto. Default: a Ray of its own, on 127.0.0.1."),
 ]
 
+BudgetTokens = Annotated[
+    int | None, typer.Option("--budget-tokens", help="Most tokens of billed calls, over all starts of the run.", min=1)
+]
+BudgetUsd = Annotated[
+    float | None, typer.Option("--budget-usd", help="Most USD over all starts of the run; needs known prices.", min=0)
+]
+BudgetSeconds = Annotated[
+    float | None, typer.Option("--budget-seconds", help="Most seconds over all starts of the run.", min=0)
+]
+Price = Annotated[
+    str | None,
+    typer.Option("--price", help="What the model costs, in USD per million tokens.", metavar="PROMPT,ANSWER"),
+]
+
 MOST_SEEDS = 100_000
 
 

@@ -36,6 +36,7 @@ class Asked:
     base_url: str | None
     cache: Path | None
     no_cache: bool
+    price: str | None
     temperature: float
     max_tokens: int | None
     steps: int | None
@@ -73,7 +74,7 @@ def answer(names: Sequence[str], asked: Asked, *, json: bool) -> None:
     needed = needs(questions)
     domain, sampling, steps = _opened(asked)
     with ExitStack() as opened:
-        source = (asked.base_url, asked.cache, asked.no_cache)
+        source = (asked.base_url, asked.cache, asked.no_cache, asked.price)
         model = opened.enter_context(opened_model(asked.model, *source))
         judge = opened.enter_context(opened_model(asked.judge, *source)) if asked.judge else None
         assert model is not None  # noqa: S101  (--model is required)

@@ -92,6 +92,7 @@ def show(run: RunPath, json: Json = False) -> None:
 
 @app.command()
 def resume(
+    context: typer.Context,
     run: RunPath,
     trust: Annotated[
         bool, typer.Option("--trust", help="Let the run's command send your key to the address that it names.")
@@ -122,11 +123,10 @@ def resume(
     typer.echo(plain(f"planroute {' '.join(arguments)}"), err=True)
     if where is not None:
         os.chdir(where)
-    from planroute.cli.app import app as whole
     from planroute.runs.command import commanded
 
     with commanded(arguments):
-        whole(arguments, standalone_mode=True)
+        context.find_root().command.main(arguments, prog_name="planroute")
 
 
 @app.command()

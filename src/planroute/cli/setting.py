@@ -71,12 +71,16 @@ def declarer_from(
 
 
 @contextmanager
-def opened_model(spec: str | None, base_url: str | None, cache: Path | None, no_cache: bool) -> Iterator[Model | None]:
+def opened_model(
+    spec: str | None, base_url: str | None, cache: Path | None, no_cache: bool, price: str | None = None
+) -> Iterator[Model | None]:
     """Open the model of ``--model``, behind the call cache unless ``--no-cache``; close the cache at the end.
 
-    A recording needs no cache.
+    A recording needs no cache. ``price`` is what ``--price`` says.
     """
     if spec is None:
+        if price is not None:
+            raise InputError("--price goes with --model only")
         if base_url is not None or cache is not None:
             raise InputError("--base-url and --cache go with --model only")
         yield None
@@ -84,6 +88,10 @@ def opened_model(spec: str | None, base_url: str | None, cache: Path | None, no_
     from planroute.models import CachedModel, CallCache, cache_folder, open_model
 
     model = open_model(spec, base_url=base_url)
+    if price is not None:
+        from planroute.models.priced import PricedModel, Prices
+
+        model = PricedModel(model, Prices.read(price))
     cached = not no_cache and getattr(model, "cacheable", True)
     calls = CallCache(cache or cache_folder() / "calls.sqlite") if cached else None
     try:
@@ -93,23 +101,33 @@ def opened_model(spec: str | None, base_url: str | None, cache: Path | None, no_
             calls.close()
 
 
-def manner_from(concurrency: int, runner: str = "local", address: str | None = None) -> "Manner":
+def manner_from(
+    concurrency: int,
+    runner: str = "local",
+    address: str | None = None,
+    budget_tokens: int | None = None,
+    budget_usd: float | None = None,
+    budget_seconds: float | None = None,
+) -> "Manner":
     """Return how a run is carried out, from the options of these names.
 
-    Raises ``InputError`` for an unknown runner, one whose extra is not installed, or an address that goes with none.
+    Raises ``InputError`` for an unknown runner, one whose extra is not installed, an address that goes with none, or a
+    budget of nothing.
     """
+    from planroute.runs.account import Limits
     from planroute.runs.manner import Manner
 
+    limits = Limits(budget_tokens, budget_usd, budget_seconds)
     name = runner.strip().lower()
     if name == "ray":
         from planroute.runs.on_ray import OnRay
 
-        return Manner(concurrency, OnRay(address))
+        return Manner(concurrency, OnRay(address), limits)
     if name != "local":
         raise InputError(f"--runner {runner!r} is unknown", hint="choose local or ray")
     if address is not None:
         raise InputError("--address goes with --runner ray only")
-    return Manner(concurrency)
+    return Manner(concurrency, limits=limits)
 
 
 def manner_of(options: MutableMapping[str, Any]) -> "Manner":

@@ -122,6 +122,7 @@ async def _execute(
         concurrency=how.concurrency,
         runner=how.runner,
         limits=how.limits,
+        above=how.account,
         finished=finished,
     )
 

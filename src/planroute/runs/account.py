@@ -48,12 +48,20 @@ class Charging(Protocol):
 
 
 class Account:
-    """The account of one start of a run. ``earlier`` is what the starts before it were billed (``merged_billing``)."""
+    """The account of one start of a run. ``earlier`` is what the starts before it were billed (``merged_billing``).
+
+    ``above`` is the account of several runs together: it is charged too, and its limits hold too.
+    """
 
     def __init__(
-        self, limits: Limits | None = None, note: Note | None = None, earlier: Mapping[str, Any] | None = None
+        self,
+        limits: Limits | None = None,
+        note: Note | None = None,
+        earlier: Mapping[str, Any] | None = None,
+        above: Charging | None = None,
     ) -> None:
         self.limits = limits or Limits()
+        self._above = above
         self._note = note
         self._begun = time.monotonic()
         self.tokens = 0
@@ -73,6 +81,8 @@ class Account:
 
         Raises ``InputError`` where money is limited and a price is not known.
         """
+        if self._above is not None:
+            self._above.check()
         limits = self.limits
         if limits.usd is not None and self.usd is None:
             raise InputError(
@@ -90,6 +100,8 @@ class Account:
     def charge(self, cell: str, billed: Mapping[str, Any]) -> None:
         """Count what one call of ``cell`` was billed, and keep it at once."""
         self._add(billed)
+        if self._above is not None:
+            self._above.charge(cell, billed)
         if self._note is not None:
             self._note(cell, billed)
 

@@ -209,7 +209,7 @@ async def _run_cells(
         content = {**_content([(cell, episode)], collect), "trace": json.loads(episode.trace.to_json())}
         keep(part_of[id(cell)], content)
 
-    account = Account(manner.limits, note, folder.all_billing() if folder is not None else None)
+    account = Account(manner.limits, note, folder.all_billing() if folder is not None else None, manner.account)
     try:
         await manner.runner.run(
             domain,

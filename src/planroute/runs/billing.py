@@ -59,6 +59,16 @@ def merged_billing(folder: Path, *, mend: bool = True) -> dict[str, Any]:
     return {"seconds": seconds, "cells": cells}
 
 
+def billed_below(folder: Path) -> dict[str, Any]:
+    """Sum what all runs at and below ``folder`` were billed, and change nothing."""
+    places = sorted({path.parent for name in (BILLING, JOURNAL) for path in folder.rglob(name)})
+    found = [merged_billing(place, mend=False) for place in places]
+    return {
+        "seconds": sum(each["seconds"] for each in found),
+        "cells": {f"{number} {key}": of for number, each in enumerate(found) for key, of in each["cells"].items()},
+    }
+
+
 def forget_lines(folder: Path) -> None:
     """Remove the lines once they are in the summary."""
     try:

@@ -124,12 +124,14 @@ async def execute_run(
     concurrency: int = 8,
     runner: Runner = Local(),  # noqa: B008 - it holds nothing
     limits: Limits = Limits(),  # noqa: B008 - frozen
+    above: Account | None = None,
     finished: Callable[[], None] | None = None,
 ) -> Executed:
     """Run ``cells`` and keep everything under ``out`` where that is given.
 
     A cell whose file is there is not run again, unless the infrastructure failed it or the file is damaged; damage is
-    set aside. ``limits`` hold for all starts of the run together. ``finished`` is called once for each cell.
+    set aside. ``limits`` hold for all starts of the run together, those of ``above`` for several runs. ``finished`` is
+    called once for each cell.
     Raises ``InputError`` where two cells have one name, or ``out`` holds another run or other files or is being run by
     another process; ``StorageError`` where it cannot be written; ``RunBudgetReached`` where a limit is.
     """
@@ -181,7 +183,7 @@ async def execute_run(
             if finished is not None:
                 finished()
 
-        account = Account(limits, note, folder.all_billing() if folder is not None else None)
+        account = Account(limits, note, folder.all_billing() if folder is not None else None, above)
         missing = [cell for cell in cells if cell.key not in rows]
         try:
             if missing:
