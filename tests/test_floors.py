@@ -25,14 +25,14 @@ FLOORS = (
     ("experiments", "inspect_", APART),
     ("runs", "analysis", "batched"),
     ("episode", "contract"),
-    ("router", "process", "evidence", "labelling"),
+    ("router", "process", "evidence", "labelling", "testing"),
     ("declarers", "executors", "domains", "models", "evaluation", "importers", APART),
     ("ask",),
     ("protocols",),
     ("trace",),
     ("gate",),
     ("calls", "declaration", "reply", "mending"),
-    ("plan", "ledger", "sandbox", "testing"),
+    ("plan", "ledger", "sandbox"),
     ("modes", "errors", "streams", APART),
     # bottom
 )

@@ -11,6 +11,7 @@ import time
 import weakref
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar, Final
 
@@ -109,6 +110,11 @@ class EmbeddedModel:
     def __repr__(self) -> str:
         return f"EmbeddedModel({self._name})"
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """In another process it is opened anew, from the same file."""
+        settings: dict[str, Any] = {"context": self._context, "threads": self._threads, "prompt_cache": self._prompt_cache}
+        return partial(type(self), self._path, cache_dir=self._cache_dir, **settings), ()
+
     @property
     def endpoint(self) -> str:
         """``embedded:`` (``gguf:`` for a file of one's own), the file's name and the beginning of its SHA-256."""
@@ -170,7 +176,7 @@ class EmbeddedModel:
         message = " ".join(str(error.get("message", error)).split())[:300]
         if error.get("type") == "exceed_context_size_error":
             return ModelRefused(
-                f"{self._name}: {message}", hint=f"shorten the prompt; the context is {self._context} tokens"
+                f"{self._name}: {message}", hint=f"shorten the prompt; the context is {self._context} tokens", attempts=1
             )
         kind = ModelUnavailable if error.get("code", 500) >= 500 else ModelRefused
-        return kind(f"{self._name}: {message}")
+        return kind(f"{self._name}: {message}", attempts=1)

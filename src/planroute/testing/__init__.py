@@ -1,6 +1,6 @@
-"""What tests and load runs put in the place of the world outside: an endpoint that fails on purpose."""
+"""For tests of model adapters: an OpenAI-compatible endpoint on loopback that answers, and breaks, by plan."""
 
-from planroute.testing.endpoint import FaultServer
-from planroute.testing.fates import Counts, Fate, Shares
+from planroute.testing.endpoint import FaultServer, Told
+from planroute.testing.faults import Fate, Faults
 
-__all__ = ["Counts", "Fate", "FaultServer", "Shares"]
+__all__ = ["Fate", "FaultServer", "Faults", "Told"]

@@ -1,43 +1,44 @@
-"""``python -m planroute.testing``: the endpoint that fails on purpose, for some seconds, on loopback."""
+"""``python -m planroute.testing``: the endpoint on loopback for a while, with its address on the first line."""
 
 import argparse
 import asyncio
-from collections.abc import Sequence
+import json
+import signal
 from contextlib import suppress
-from typing import Final
 
-from planroute.errors import PlanrouteError
+from planroute.errors import InputError
 from planroute.testing.endpoint import FaultServer
-from planroute.testing.fates import Shares
-
-LONGEST_S: Final = 3600.0
-"""Nobody has to remember to end it."""
+from planroute.testing.faults import Faults
 
 
-def main(arguments: Sequence[str] | None = None) -> None:
-    """Print the address, answer for a while, and print what came as one line of JSON."""
-    parser = argparse.ArgumentParser(prog="python -m planroute.testing", description=main.__doc__)
-    parser.add_argument("--seconds", type=float, required=True, help=f"how long, at most {LONGEST_S:.0f}")
-    parser.add_argument("--faults", type=float, default=0.0, help="share of requests that fail, 0 to 1 (default 0)")
-    parser.add_argument("--seed", type=int, default=0, help="of the faults (default 0)")
-    parser.add_argument("--port", type=int, default=0, help="default: a free one")
-    parser.add_argument("--answer", help="the text of every good answer (default: the last message)")
-    given = parser.parse_args(arguments)
-    if not 0 < given.seconds <= LONGEST_S:
-        parser.error(f"--seconds {given.seconds:g} is not between 0 and {LONGEST_S:.0f}")
+def main() -> None:
+    """Serve until the time is over or the process is told to end; then print what was done, as JSON."""
+    parser = argparse.ArgumentParser(prog="python -m planroute.testing", description=__doc__)
+    parser.add_argument("--seconds", type=float, default=600.0, help="end after so many seconds (default: 600)")
+    parser.add_argument("--seed", type=int, default=0, help="seed of the plan of faults")
+    parser.add_argument(
+        "--fault", action="append", default=[], metavar="NAME=SHARE", help="such as refused=0.1; may be repeated"
+    )
+    arguments = parser.parse_args()
     try:
-        server = FaultServer(Shares.even(given.faults), given.seed, answer=given.answer, port=given.port)
-        with suppress(KeyboardInterrupt):
-            asyncio.run(_serve(server, given.seconds))
-        print(server.counts.to_json(), flush=True)
-    except (PlanrouteError, OSError, OverflowError) as error:
+        pairs = (each.partition("=") for each in arguments.fault)
+        faults = Faults(**{name: float(share) for name, _, share in pairs})
+    except (TypeError, ValueError, InputError) as error:
         parser.error(str(error))
+    asyncio.run(_serve(FaultServer(faults, seed=arguments.seed), arguments.seconds))
 
 
 async def _serve(server: FaultServer, seconds: float) -> None:
+    over = asyncio.Event()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        asyncio.get_running_loop().add_signal_handler(number, over.set)
     async with server:
-        print(server.url, flush=True)
-        await asyncio.sleep(seconds)
+        print(server.base_url, flush=True)
+        with suppress(TimeoutError):
+            await asyncio.wait_for(over.wait(), seconds)
+    told = server.told
+    counts = {"requests": told.requests, "completed": told.completed, "left": told.left}
+    print(json.dumps(counts | {"prompt_tokens": told.prompt_tokens, "completion_tokens": told.completion_tokens}))
 
 
 if __name__ == "__main__":
