@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from threading import Lock
-from typing import Final
+from typing import Any, Final
 
 from planroute.domains.swebench.equipment import Equipment
 from planroute.domains.swebench.git import IDENTITY
@@ -77,10 +77,22 @@ class Workshop:
         self.source = source
         self.equipment = equipment
         self.room = _room(record, equipment, tuple(hidden))
+        self._begin()
+
+    def _begin(self) -> None:
         self._checkout: Checkout | None = None
         self._grades: dict[str, Grade] = {}
         self._lock = Lock()
         self._testing: dict[str, Lock] = {}
+
+    def __getstate__(self) -> dict[str, Any]:
+        """In another process it begins anew."""
+        begun = ("_checkout", "_grades", "_lock", "_testing")
+        return {name: value for name, value in vars(self).items() if name not in begun}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state)
+        self._begin()
 
     @property
     def contained(self) -> bool:
