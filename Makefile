@@ -5,8 +5,8 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
-# One file's tests stay in one worker, so what they prepare together is prepared once.
-PYTEST_FLAGS ?= -n auto --dist loadfile
+# One file's tests stay in one worker, so what they prepare together is prepared once; the longest files come first.
+PYTEST_FLAGS ?= -n auto --dist loadfile --no-loadscope-reorder
 # Tests start many processes: what they import is compiled once for all of them, and nothing of it lies in the tree.
 unexport PYTHONDONTWRITEBYTECODE
 export PYTHONPYCACHEPREFIX ?= $(abspath $(VENV))/.pycache

@@ -8,6 +8,32 @@ import pytest
 
 from planroute.cli import main
 
+LONGEST = (
+    "cli/test_questions.py",
+    "inspect_/test_evaluations.py",
+    "domains/webarena/test_hostile.py",
+    "test_docs.py",
+    "domains/webarena/test_comparison.py",
+    "domains/webarena/test_contract.py",
+    "domains/webarena/test_verdict.py",
+    "domains/alfworld/test_executors.py",
+    "domains/swebench/test_domain.py",
+    "domains/alfworld/test_oracle.py",
+    "security/test_keys.py",
+    "security/test_pages.py",
+    "domains/alfworld/test_comparison.py",
+    "inspect_/test_webarena.py",
+    "inspect_/test_mind2web.py",
+)
+"""Files that take long, which are begun first: workers that share files out then end together."""
+
+
+def pytest_collection_modifyitems(items):
+    """Begin with the longest files; all others stay in their order."""
+    here = Path(__file__).parent
+    place = {here / name: number for number, name in enumerate(LONGEST)}
+    items.sort(key=lambda item: place.get(item.path, len(LONGEST)))
+
 
 @pytest.fixture
 def planroute(monkeypatch, capsys):
