@@ -23,7 +23,12 @@ def one_line(text: str) -> str:
 
 def utf8_json(value: Any) -> Any:
     """Return the JSON value ``value`` with storable texts throughout."""
-    return json.loads(storable(json.dumps(value, ensure_ascii=False)))
+    text = json.dumps(value, ensure_ascii=False)
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return json.loads(storable(text))
+    return value
 
 
 def plain_account(raw: Mapping[str, Any], depth: int = _DEPTH) -> dict[str, Any]:
