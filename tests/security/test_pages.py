@@ -16,8 +16,11 @@ from planroute.cli import main
 from planroute.cli.analyse import rows_of
 from planroute.errors import InputError
 from planroute.evidence import evidence
+from planroute.reporting.figures import check
+from planroute.reporting.placing import NAME
 from planroute.reporting.report import render_report
 from planroute.reporting.study import write_study_report
+from planroute.reporting.study_files import read_study
 from tests.security.poison import MARKS, poison
 
 UNSEEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
@@ -190,9 +193,19 @@ def study(tmp_path):
     return tmp_path / "study"
 
 
+def accepted(study):
+    """Raise ``InputError`` where the page would be refused, without drawing it."""
+    for one in read_study(study):
+        for figure in one.definition["figures"]:
+            check(figure["kind"], figure["with"])
+        for each in [*one.definition["figures"], *one.definition["tables"]]:
+            if not NAME.fullmatch(each["name"]):
+                raise InputError("no name")
+
+
 def test_the_page_of_experiments(study):
     before = elements(write_study_report(study).read_text())
-    kinds = poison([study / name for name in STUDY], lambda: write_study_report(study))
+    kinds = poison([study / name for name in STUDY], lambda: accepted(study))
     assert {"title", "question", "why", "what", "where", "note", "caption"} <= {kind[-1] for kind in kinds}
     assert not {"experiment", "name"} & {kind[-1] for kind in kinds}
     page = write_study_report(study).read_text()
