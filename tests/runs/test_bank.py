@@ -10,7 +10,6 @@ import pytest
 from planroute.declarers import Fixed
 from planroute.domains.grid import GridDomain, make_scenario
 from planroute.episode import Conditions
-from planroute.errors import InputError
 from planroute.experiments.scenes import collect_directives
 from planroute.gate import Gate
 from planroute.modes import MODES
@@ -80,14 +79,17 @@ def test_other_code_and_other_collections_are_other_parts(tmp_path: Path) -> Non
         lambda found: found.pop("collected"),
     ],
 )
-def test_a_damaged_part_is_named_and_not_believed(damage, tmp_path: Path) -> None:
-    banked(tmp_path, cells=CELLS[:4])
+def test_a_damaged_part_is_named_set_aside_and_made_again(damage, tmp_path: Path, caplog) -> None:
+    before = banked(tmp_path, cells=CELLS[:4]).rows
     (part,) = (tmp_path / PARTS).iterdir()
     found = json.loads(part.read_text())
     damage(found)
     part.write_text(json.dumps(found))
-    with pytest.raises(InputError, match=part.name):
-        banked(tmp_path, cells=CELLS[:4])
+    whole = part.read_bytes()
+    again = banked(tmp_path, cells=CELLS[:4])
+    assert (again.rows, again.resumed) == (before, 0)
+    assert f"{part} is damaged" in caplog.text
+    assert part.with_name(f"{part.name}.damaged-1").read_bytes() == whole
 
 
 def test_directives_add_up_to_the_metrics(alone) -> None:

@@ -77,7 +77,7 @@ def undisturbed(tmp_path_factory):
 
 
 def kill_and_resume(folder, delays, undisturbed):
-    """Kill a run after each of ``delays`` in s, let it end at last; return how many kills met it, and if it is whole."""
+    """Kill a run after each of ``delays`` in s, let it end; return how many kills met it, and whether it is whole."""
     whole, questions = undisturbed
     out, endpoint, met = folder / "run", Endpoint(), 0
     with FaultServer(answer=endpoint.answer) as server:

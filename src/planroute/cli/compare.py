@@ -13,6 +13,7 @@ from planroute.cli.options import (
     BudgetTokens,
     BudgetUsd,
     CachePath,
+    EpisodeSeconds,
     Factors,
     Json,
     MaxTokens,
@@ -77,6 +78,7 @@ def grid(
     budget_usd: BudgetUsd = None,
     budget_seconds: BudgetSeconds = None,
     price: Price = None,
+    episode_seconds: EpisodeSeconds = None,
     beside_paper: Annotated[bool, typer.Option(help="Print the paper's values beside ours.")] = False,
     json: Json = False,
 ) -> None:
@@ -90,7 +92,7 @@ def grid(
     from planroute.experiments.compare import PAPER, PAPER_SEEDS
 
     seed_list, mode_list = parse_seeds(seeds), parse_modes(modes)
-    manner = manner_from(concurrency, runner, address, budget_tokens, budget_usd, budget_seconds)
+    manner = manner_from(concurrency, runner, address, budget_tokens, budget_usd, budget_seconds, episode_seconds)
     chosen = scenario_from(scenario, factors, communication=communication, intensity=intensity)
     if beside_paper and (sorted(seed_list) != sorted(PAPER_SEEDS) or scenario or factors or hand_back or intensity):
         raise InputError(
@@ -183,6 +185,7 @@ def compared_grid(
             runner=how.runner,
             limits=how.limits,
             above=how.account,
+            ends_after_s=how.ends_after_s,
             finished=advance,
         )
         executed = run(work, model)

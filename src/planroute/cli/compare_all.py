@@ -17,6 +17,7 @@ from planroute.cli.options import (
     BudgetTokens,
     BudgetUsd,
     CachePath,
+    EpisodeSeconds,
     Json,
     NoCache,
     Price,
@@ -72,6 +73,7 @@ def compare_all(
     budget_usd: BudgetUsd = None,
     budget_seconds: BudgetSeconds = None,
     price: Price = None,
+    episode_seconds: EpisodeSeconds = None,
     json: Json = False,
 ) -> None:
     """Compare the same conditions on every domain, each on the project's own tasks, in one table.
@@ -85,9 +87,9 @@ def compare_all(
 
     chosen = _named(domains)
     parse_conditions(conditions), parse_seeds(seeds)
-    whole = manner_from(1, runner, address, budget_tokens, budget_usd, budget_seconds).over(out)
+    whole = manner_from(1, runner, address, budget_tokens, budget_usd, budget_seconds, episode_seconds).over(out)
     common = {"model": model, "base_url": base_url, "cache": cache, "no_cache": no_cache, "temperature": temperature}
-    common |= {"runner": runner, "address": address, "price": price}
+    common |= {"runner": runner, "address": address, "price": price, "episode_seconds": episode_seconds}
     found: dict[str, Compared] = {}
     not_run: dict[str, str] = {}
     for name in chosen:

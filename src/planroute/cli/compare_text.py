@@ -20,6 +20,7 @@ from planroute.cli.options import (
     BudgetTokens,
     BudgetUsd,
     CachePath,
+    EpisodeSeconds,
     Json,
     MaxTokens,
     NoCache,
@@ -117,6 +118,7 @@ def _options(
     budget_usd: BudgetUsd = None,
     budget_seconds: BudgetSeconds = None,
     price: Price = None,
+    episode_seconds: EpisodeSeconds = None,
     json: Json = False,
 ) -> None:
     """Only its signature is used: the options that all text domains share."""
@@ -282,6 +284,7 @@ def compared(
                 runner=manner.runner,
                 limits=manner.limits,
                 above=manner.account,
+                ends_after_s=manner.ends_after_s,
                 finished=advance,
             )
             executed = run(work, backbone, judge)

@@ -14,6 +14,7 @@ from planroute.cli.options import (
     BudgetTokens,
     BudgetUsd,
     CachePath,
+    EpisodeSeconds,
     Factors,
     Json,
     NoCache,
@@ -82,6 +83,7 @@ def experiment(
     budget_usd: BudgetUsd = None,
     budget_seconds: BudgetSeconds = None,
     price: Price = None,
+    episode_seconds: EpisodeSeconds = None,
     json: Json = False,
 ) -> None:
     """Run experiments of the papers and print each figure beside the paper's.
@@ -101,7 +103,7 @@ def experiment(
     if not names:
         print_experiments([load_experiment(name) for name in available()], as_json=json)
         return
-    budget = (budget_tokens, budget_usd, budget_seconds)
+    budget = (budget_tokens, budget_usd, budget_seconds, episode_seconds)
     manner = manner_from(concurrency or 8, runner, address, *budget).over(out)
     if any(map(is_question, names)):
         if not all(map(is_question, names)):

@@ -53,6 +53,11 @@ Price = Annotated[
     typer.Option("--price", help="What the model costs, in USD per million tokens.", metavar="PROMPT,ANSWER"),
 ]
 
+EpisodeSeconds = Annotated[
+    float | None,
+    typer.Option("--episode-seconds", help="End an episode that takes longer; it counts for nothing and is run again."),
+]
+
 MOST_SEEDS = 100_000
 
 

@@ -2,6 +2,7 @@
 
 import asyncio
 import inspect
+import math
 from collections.abc import Callable, Coroutine, Iterator, MutableMapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -108,6 +109,7 @@ def manner_from(
     budget_tokens: int | None = None,
     budget_usd: float | None = None,
     budget_seconds: float | None = None,
+    episode_seconds: float | None = None,
 ) -> "Manner":
     """Return how a run is carried out, from the options of these names.
 
@@ -117,17 +119,19 @@ def manner_from(
     from planroute.runs.account import Limits
     from planroute.runs.manner import Manner
 
+    if episode_seconds is not None and not 0 < episode_seconds < math.inf:
+        raise InputError(f"--episode-seconds {episode_seconds:g} ends every episode", hint="give a number above 0")
     limits = Limits(budget_tokens, budget_usd, budget_seconds)
     name = runner.strip().lower()
     if name == "ray":
         from planroute.runs.on_ray import OnRay
 
-        return Manner(concurrency, OnRay(address), limits)
+        return Manner(concurrency, OnRay(address), limits, episode_seconds)
     if name != "local":
         raise InputError(f"--runner {runner!r} is unknown", hint="choose local or ray")
     if address is not None:
         raise InputError("--address goes with --runner ray only")
-    return Manner(concurrency, limits=limits)
+    return Manner(concurrency, limits=limits, ends_after_s=episode_seconds)
 
 
 def manner_of(options: MutableMapping[str, Any]) -> "Manner":

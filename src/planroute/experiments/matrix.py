@@ -123,6 +123,7 @@ async def _execute(
         runner=how.runner,
         limits=how.limits,
         above=how.account,
+        ends_after_s=how.ends_after_s,
         finished=finished,
     )
 

@@ -13,6 +13,7 @@
 import json
 import time
 from collections.abc import Callable, Mapping
+from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -25,6 +26,7 @@ from planroute.experiments.outcomes import conditions
 from planroute.experiments.scenes import NEEDS_MODEL, collect_directives, scene
 from planroute.experiments.setting import Setting, source_digest, study_identity
 from planroute.runs.bank import run_bank
+from planroute.runs.command import environment
 from planroute.runs.execute import package_version
 from planroute.runs.folder import RESULT, RunFolder, canonical
 from planroute.runs.table import row_frame, write_table
@@ -74,6 +76,19 @@ async def run_study(
     check(experiment)
     identity = study_identity(experiment, setting)
     folder = RunFolder(out) if out is not None else None
+    with folder.held() if folder is not None else nullcontext():
+        return await _studied(experiment, setting, folder, out, advance, identity, started)
+
+
+async def _studied(
+    experiment: Experiment,
+    setting: Setting,
+    folder: RunFolder | None,
+    out: Path | None,
+    advance: Callable[[int], None] | None,
+    identity: str,
+    started: float,
+) -> Studied:
     if folder is not None:
         folder.restart(
             {
@@ -84,6 +99,7 @@ async def run_study(
                 "definition": experiment.model_dump(mode="json", by_alias=True),
                 "config": setting.facts(),
                 "cells": [],
+                "environment": environment(folder.path),
             },
             same="experiment",
         )

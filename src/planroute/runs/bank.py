@@ -19,15 +19,15 @@ from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
 from planroute.episode import Episode, EpisodeRow, recounted
-from planroute.errors import InputError
+from planroute.errors import DamagedFile
 from planroute.protocols import Domain
 from planroute.runs.account import Account
 from planroute.runs.billing import BILLING
 from planroute.runs.cells import Cell, identity, run_cells
-from planroute.runs.execute import cell_identity
+from planroute.runs.execute import cell_identity, ending
 from planroute.runs.folder import RunFolder, canonical
 from planroute.runs.manner import Manner
-from planroute.runs.stored import read_object, read_row
+from planroute.runs.stored import read_object, read_row, set_aside
 
 PARTS = "parts"
 CELLS_PER_PART = 12
@@ -95,9 +95,10 @@ async def run_bank(
     Without a model they run in ``workers`` processes here, or wherever the runner of ``manner`` has its own.
     ``source`` is hashed into every part: rows of other code are not taken for this one's. ``finished`` is told how
     many cells are done. Rows of episodes that the infrastructure failed are not kept.
-    Raises ``InputError`` where a stored part is damaged, and ``RunBudgetReached`` where a limit of ``manner`` is.
+    A part that is damaged is set aside and run again. Raises ``RunBudgetReached`` where a limit of ``manner`` is.
     """
     spoken = any(cell.conditions.model is not None or cell.conditions.judge_model is not None for cell in cells)
+    cells = [ending(cell, manner.ends_after_s) for cell in cells] if spoken else cells
     facts = {task.id: domain.facts(task) for task in {cell.task.id: cell.task for cell in cells}.values()}
     taken = collect.__qualname__ if collect is not None else ""
     size = 1 if spoken else CELLS_PER_PART
@@ -111,7 +112,7 @@ async def run_bank(
     folder = RunFolder(out) if out is not None else None
     done: dict[str, dict[str, Any]] = {}
     if folder is not None:
-        done = {part.identity: found for part in parts if (found := _stored(folder.path, part)) is not None}
+        done = {part.identity: found for part in parts if (found := _believed(folder.path, part)) is not None}
     resumed = sum(len(part.cells) for part in parts if part.identity in done)
     if resumed and finished is not None:
         finished(resumed)
@@ -157,6 +158,15 @@ def _twins(courses: Sequence[str]) -> list[int]:
     return [courses.index(course) for course in courses]
 
 
+def _believed(folder: Path, part: _Part) -> dict[str, Any] | None:
+    """What is stored of ``part``; a damaged file is set aside, and nothing of it is believed."""
+    try:
+        return _stored(folder, part)
+    except DamagedFile as damage:
+        set_aside(folder / PARTS / f"{part.identity}.json", f"{damage.message}; its episodes are run again")
+        return None
+
+
 def _stored(folder: Path, part: _Part) -> dict[str, Any] | None:
     target = folder / PARTS / f"{part.identity}.json"
     if not target.exists():
@@ -165,7 +175,7 @@ def _stored(folder: Path, part: _Part) -> dict[str, Any] | None:
     rows = found.get("rows")
     whole = found.get("identity") == part.identity and isinstance(rows, list) and len(rows) == len(part.cells)
     if not whole or not isinstance(found.get("collected"), list):
-        raise InputError(f"{target} is damaged: not the rows of its cells", hint="remove that file and run again")
+        raise DamagedFile(f"{target} is damaged: not the rows of its cells")
     for row, cell in zip(found["rows"], part.cells, strict=True):
         read_row(row, target, {"task": cell.task.id, "seed": cell.seed, "condition": cell.condition})
     return found

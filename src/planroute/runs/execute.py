@@ -4,7 +4,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack, suppress
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -88,6 +88,13 @@ def _fields(domain: Domain, cell: Cell) -> dict[str, Any]:
     }
 
 
+def ending(cell: Cell, ends_after_s: float | None) -> Cell:
+    """Return ``cell`` as it is ended after so many seconds; its identity is the same."""
+    if ends_after_s is None:
+        return cell
+    return replace(cell, conditions=replace(cell.conditions, ends_after_s=ends_after_s))
+
+
 def _unpack(run: Path) -> None:
     """Put packed cells back; a damaged pack is set aside, and the cells that it lost are missing."""
     try:
@@ -125,13 +132,15 @@ async def execute_run(
     runner: Runner = Local(),  # noqa: B008 - it holds nothing
     limits: Limits = Limits(),  # noqa: B008 - frozen
     above: Account | None = None,
+    ends_after_s: float | None = None,
     finished: Callable[[], None] | None = None,
 ) -> Executed:
     """Run ``cells`` and keep everything under ``out`` where that is given.
 
     A cell whose file is there is not run again, unless the infrastructure failed it or the file is damaged; damage is
-    set aside. ``limits`` hold for all starts of the run together, those of ``above`` for several runs. ``finished`` is
-    called once for each cell.
+    set aside. ``limits`` hold for all starts of the run together, those of ``above`` for several runs. An episode that
+    takes more than ``ends_after_s`` is ended, as a failure of the infrastructure. ``finished`` is called once for each
+    cell.
     Raises ``InputError`` where two cells have one name, or ``out`` holds another run or other files or is being run by
     another process; ``StorageError`` where it cannot be written; ``RunBudgetReached`` where a limit is.
     """
@@ -184,7 +193,7 @@ async def execute_run(
                 finished()
 
         account = Account(limits, note, folder.all_billing() if folder is not None else None, above)
-        missing = [cell for cell in cells if cell.key not in rows]
+        missing = [ending(cell, ends_after_s) for cell in cells if cell.key not in rows]
         try:
             if missing:
                 await runner.run(domain, missing, concurrency=concurrency, charging=account, keep=keep)

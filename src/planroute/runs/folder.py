@@ -86,9 +86,19 @@ class RunFolder:
         if not self._there(MANIFEST):
             if any(name != MANIFEST for name in self._names(self.path)):
                 raise InputError(f"{self.path} is not empty and holds no run", hint=_OTHER)
-        elif self.manifest().get(same) != manifest[same]:
+        elif not self._may_restart(manifest, same):
             raise InputError(f"{self.path} already holds another run", hint=_OTHER)
         self.write(MANIFEST, canonical({"schema": SCHEMA_VERSION, **manifest}))
+
+    def _may_restart(self, manifest: Mapping[str, Any], same: str) -> bool:
+        """Whether the manifest that is there is of the same kind; a damaged one beside parts is set aside."""
+        try:
+            return bool(self.manifest().get(same) == manifest[same])
+        except DamagedFile as damage:
+            if "parts" not in self._names(self.path):
+                raise
+            set_aside(self.path / MANIFEST, f"{damage.message}, and made again")
+            return True
 
     def write(self, name: str, text: str) -> Path:
         """Write a file of the run as a whole: readers see the old one or the new one, never a part."""
