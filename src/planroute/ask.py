@@ -1,6 +1,7 @@
 """Asking a language model: call and record it; for a typed answer, read it and record what had to be mended."""
 
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Any, TypeVar
 
 from pydantic import BaseModel
@@ -34,10 +35,12 @@ async def call(context: Context, request: ModelRequest) -> ModelReply:
     return reply
 
 
+@lru_cache(maxsize=256)
 def wanted(schema: type[BaseModel]) -> dict[str, Any]:
     """Return the JSON schema that a model is asked to fill in: every field, also those with a default.
 
     Engines and endpoints then ask for the same answer; a field that is missing all the same takes its default.
+    The same object comes for every call: it must not be changed.
     """
     asked = schema.model_json_schema()
     return {**asked, "required": list(asked.get("properties", {})), "additionalProperties": False}

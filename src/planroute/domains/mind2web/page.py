@@ -11,6 +11,7 @@ neighbourhood that is kept.
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from html import unescape
 from typing import Any, Final
 
@@ -141,11 +142,12 @@ class Page:
         return Cut(text, numbers, {node: choices[node] for node in numbers})
 
 
-def clean(text: str) -> list[str]:
+@lru_cache(maxsize=8192)
+def clean(text: str) -> tuple[str, ...]:
     """The words of ``text``: printable, escaped, none endless, and no quotes that could end a quotation."""
     printable = "".join(character if character.isprintable() else " " for character in text[:20_000])
     escaped = printable.replace("<", "&lt;").replace(">", "&gt;").replace('"', " ").replace("'''", "'")
-    return [word[:LONGEST_WORD] for word in escaped.split()]
+    return tuple(word[:LONGEST_WORD] for word in escaped.split())
 
 
 def clean_tag(tag: str) -> str:
