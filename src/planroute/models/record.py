@@ -125,9 +125,10 @@ def _usual(row: tuple[Any, ...]) -> bool:
     """Whether ``row`` passes every ``_check``, seen at once; if not, it may pass all the same."""
     if tuple(map(type, row)) not in _USUAL:
         return False
-    counts, latency, price = row[6:9], row[10], row[11] or 0.0
+    if not 0 <= min(row[6:9]) <= max(row[6:9]) < COUNT_BELOW:
+        return False
     # No comparison holds for what is not a number.
-    return min(counts) >= 0 and max(counts) < COUNT_BELOW and abs(latency) < COUNT_BELOW and abs(price) < COUNT_BELOW
+    return abs(row[10]) < COUNT_BELOW and abs(row[11] or 0.0) < COUNT_BELOW
 
 
 def _check(name: str, value: object) -> None:
