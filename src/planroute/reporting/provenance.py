@@ -22,6 +22,10 @@ class Account:
     thinking: str
 
 
+_SHOWN = ("python", "system")
+"""What of a run's environment a report tells; where it was started is nobody else's business."""
+
+
 def accounts(run: Run) -> list[Account]:
     """Model calls and tokens by condition and purpose; empty where no model was called."""
     found = []
@@ -54,7 +58,10 @@ def facts(run: Run) -> list[tuple[str, str]]:
         ("language model", listed(run.models()) or "none"),
         ("episodes", f"{len(run.cells)} of {len(manifest.cells)}"),
         ("planroute", manifest.planroute),
-        ("environment", listed([f"{name} {_written(value)}" for name, value in manifest.environment.items()])),
+        (
+            "environment",
+            listed([f"{name} {_written(value)}" for name, value in manifest.environment.items() if name in _SHOWN]),
+        ),
         ("identity", manifest.identity),
     ]
     return [*configured, *((name, text) for name, text in more if text)]
