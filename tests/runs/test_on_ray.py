@@ -206,7 +206,7 @@ def test_keys_and_prompts_are_in_nothing_that_ray_keeps(tmp_path):
     import ray
 
     folder = Path(ray._private.worker._global_node.get_session_dir_path())
-    assert folder.parent.stat().st_mode & 0o077 == 0
+    assert folder.parents[1].stat().st_mode & 0o077 == 0
     kept = [path for path in folder.rglob("*") if path.is_file()]
     assert len(kept) > 5
     for path in kept:

@@ -149,7 +149,7 @@ def _private_folder() -> Path:
     base = tempfile.gettempdir() if len(tempfile.gettempdir()) <= 16 else "/tmp"  # noqa: S108 - mkdtemp is safe there
     folder = Path(tempfile.mkdtemp(prefix="planroute-", dir=base))
     _scratch.append(folder)
-    return folder
+    return folder / "r"  # Ray opens its own folder to everybody, but not the one around it
 
 
 def _processors() -> int:
