@@ -182,6 +182,7 @@ class LiveModel:
             self._client = None
             if loop is asyncio.get_running_loop():
                 await client.close()
+                await asyncio.sleep(0)  # sockets are closed in the loop's next turn
 
     async def _attempt(self, request: ModelRequest, sent: "_Sent") -> ModelReply:
         import openai

@@ -10,6 +10,7 @@ import secrets
 import shutil
 import subprocess
 import tempfile
+import threading
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -77,6 +78,9 @@ class JailBox:
         self.bounds = bounds
         self.root = os.geteuid() == 0
         self.user = _FIRST_USER + secrets.randbelow(100_000_000) if self.root else 1000
+        self._closed = threading.Event()
+        self._running = 0
+        self._ended = threading.Condition()
         self.folder = Path(tempfile.mkdtemp(prefix="planroute-jail-"))
         for name in OWN_FOLDERS:
             (self.folder / name).mkdir(mode=0o700)
@@ -105,13 +109,36 @@ class JailBox:
             seconds=self.bounds.seconds if seconds is None else seconds,
             output=self.bounds.output if output is None else output,
         )
+        with self._ended:
+            if self._closed.is_set():
+                raise DomainError("the jail is closed")
+            self._running += 1
+        try:
+            ran = self._run(script, bounds, input)
+        finally:
+            with self._ended:
+                self._running -= 1
+                self._ended.notify_all()
+        if ran.ended is Ended.CLOSED:
+            raise DomainError("the jail was closed while a script ran in it")
+        return ran
+
+    def _run(self, script: str, bounds: Bounds, input: bytes) -> Ran:
         told, tell = os.pipe()
         try:
             command = [*self._limits(bounds), *self._walls(tell), *_shell(script)]
             folders = [self.folder / name for name in OWN_FOLDERS]
             variables = {"HOME": HOME, "PATH": "/usr/local/bin:/usr/bin:/bin", **self.room.variables}
             try:
-                ran = watch(command, bounds, variables=variables, input=input, folders=folders, inherit=(tell,))
+                ran = watch(
+                    command,
+                    bounds,
+                    variables=variables,
+                    input=input,
+                    folders=folders,
+                    inherit=(tell,),
+                    closed=self._closed.is_set,
+                )
             finally:
                 os.close(tell)
             status = _said(told)
@@ -125,7 +152,10 @@ class JailBox:
         return ran
 
     def close(self) -> None:
-        """Remove everything that was written in the jail."""
+        """End what runs in the jail and remove everything that was written in it."""
+        with self._ended:
+            self._closed.set()
+            self._ended.wait_for(lambda: self._running == 0, timeout=GONE_S)
         if not self.folder.exists():
             return
         if not self.root:  # folders that their owner may not enter

@@ -54,13 +54,14 @@ class Room:
 
 
 class Ended(StrEnum):
-    """How a script came to its end: by itself, or because it reached a bound."""
+    """How a script came to its end: by itself, because it reached a bound, or with its box, which was closed."""
 
     EXITED = "exited"
     SECONDS = "seconds"
     OUTPUT = "output"
     MEMORY = "memory"
     SPACE = "space"
+    CLOSED = "closed"
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,11 +89,11 @@ class Box(Protocol):
         """Run ``script`` with bash in the work folder, in a shell and an environment of its own.
 
         ``seconds`` and ``output`` take the place of the box's own bounds. Raises ``DomainError`` where the sandbox
-        itself fails, never for anything that the script does.
+        itself fails or the box is closed, never for anything that the script does.
         """
 
     def close(self) -> None:
-        """End what runs in it and remove what it holds. May be called twice."""
+        """End what runs in it and remove what it holds. May be called twice, and from another thread than ``run``."""
 
 
 @runtime_checkable

@@ -7,7 +7,7 @@ import stat
 import subprocess
 import tempfile
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import IO, Final
 
@@ -31,12 +31,13 @@ def watch(
     input: bytes = b"",
     folders: Sequence[Path] = (),
     inherit: Sequence[int] = (),
+    closed: Callable[[], bool] = lambda: False,
 ) -> Ran:
     """Run ``command`` and kill it, with what it started, where it reaches one of ``bounds``.
 
-    ``folders`` are those whose content counts as space. The environment is ``variables`` and nothing else. What
-    the command started must die with it: that is the business of whoever made it. Raises ``OSError`` where it cannot
-    be started.
+    It is killed as well once ``closed`` says so. ``folders`` are those whose content counts as space. The environment
+    is ``variables`` and nothing else. What the command started must die with it: that is the business of whoever made
+    it. Raises ``OSError`` where it cannot be started.
     """
     with tempfile.TemporaryFile() as given:
         given.write(input)
@@ -53,7 +54,7 @@ def watch(
     assert process.stdout is not None  # noqa: S101 - it is a pipe
     ended, output = Ended.EXITED, bytearray()
     try:
-        ended = _follow(process, process.stdout, output, bounds, folders)
+        ended = _follow(process, process.stdout, output, bounds, folders, closed)
     finally:
         if ended is not Ended.EXITED or process.poll() is None:
             _kill(process)
@@ -65,7 +66,12 @@ def watch(
 
 
 def _follow(
-    process: subprocess.Popen[bytes], pipe: IO[bytes], output: bytearray, bounds: Bounds, folders: Sequence[Path]
+    process: subprocess.Popen[bytes],
+    pipe: IO[bytes],
+    output: bytearray,
+    bounds: Bounds,
+    folders: Sequence[Path],
+    closed: Callable[[], bool],
 ) -> Ended:
     """Gather output until the pipe closes; say which bound was reached before that, if any."""
     start = time.monotonic()
@@ -74,6 +80,8 @@ def _follow(
         ready.register(pipe, selectors.EVENT_READ)
         while True:
             now = time.monotonic()
+            if closed():
+                return Ended.CLOSED
             if now - start >= bounds.seconds:
                 return Ended.SECONDS
             if now >= next_look:

@@ -1,6 +1,5 @@
 """SWE-bench Verified as a domain: one task for each record, a text world over a box for each episode."""
 
-import asyncio
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
@@ -91,7 +90,7 @@ class SwebenchDomain(PlanDeclared):
             decide=partial(in_words, form=LongAct),
             shown=SHOWN,
         )
-        return await asyncio.to_thread(TextWorld, text, context)
+        return await TextWorld.opened(text, context)
 
     def facts(self, task: Task) -> Mapping[str, Any]:
         """The record by content, its files, what runs them and within which bounds, prompts' version, limits."""

@@ -249,6 +249,17 @@ class TextWorld:
             for environment in self._environments:
                 closing.callback(environment.close)
 
+    @classmethod
+    async def opened(cls, task: TextTask, context: Context) -> "TextWorld":
+        """Make one in a thread, where that takes its time; one that nobody waits for any longer is closed."""
+        making = asyncio.ensure_future(asyncio.to_thread(cls, task, context))
+        try:
+            return await asyncio.shield(making)
+        except asyncio.CancelledError:
+            with suppress(DomainError):
+                await (await making).aclose()
+            raise
+
     # -- helpers -------------------------------------------------------------------------------------------------
 
     def _start(self, branch: str | None = None) -> Course:

@@ -1,6 +1,5 @@
 """WebArena as a domain: one task for each record, a text world over a browser for each episode."""
 
-import asyncio
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -92,7 +91,7 @@ class WebArenaDomain(PlanDeclared):
             sampling=self.sampling,
             shown=Shown(turns=30, characters=600),
         )
-        return await asyncio.to_thread(TextWorld, text, context)
+        return await TextWorld.opened(text, context)
 
     def facts(self, task: Task) -> Mapping[str, object]:
         """The record by content, whose sites they are, how pages are shown, evaluator, limits and sampling."""
