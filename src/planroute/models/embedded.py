@@ -112,7 +112,8 @@ class EmbeddedModel:
 
     def __reduce__(self) -> tuple[Any, ...]:
         """In another process it is opened anew, from the same file."""
-        settings: dict[str, Any] = {"context": self._context, "threads": self._threads, "prompt_cache": self._prompt_cache}
+        settings: dict[str, Any] = {"context": self._context, "threads": self._threads}
+        settings["prompt_cache"] = self._prompt_cache
         return partial(type(self), self._path, cache_dir=self._cache_dir, **settings), ()
 
     @property
@@ -176,7 +177,9 @@ class EmbeddedModel:
         message = " ".join(str(error.get("message", error)).split())[:300]
         if error.get("type") == "exceed_context_size_error":
             return ModelRefused(
-                f"{self._name}: {message}", hint=f"shorten the prompt; the context is {self._context} tokens", attempts=1
+                f"{self._name}: {message}",
+                hint=f"shorten the prompt; the context is {self._context} tokens",
+                attempts=1,
             )
         kind = ModelUnavailable if error.get("code", 500) >= 500 else ModelRefused
         return kind(f"{self._name}: {message}", attempts=1)

@@ -128,7 +128,7 @@ def _usual(row: tuple[Any, ...]) -> bool:
     if not 0 <= min(row[6:9]) <= max(row[6:9]) < COUNT_BELOW:
         return False
     # No comparison holds for what is not a number.
-    return abs(row[10]) < COUNT_BELOW and abs(row[11] or 0.0) < COUNT_BELOW
+    return bool(abs(row[10]) < COUNT_BELOW and abs(row[11] or 0.0) < COUNT_BELOW)
 
 
 def _check(name: str, value: object) -> None:
