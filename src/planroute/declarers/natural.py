@@ -5,6 +5,7 @@ Source: Table I of the cyber-physical paper, first row; Planning-as-Routing 3.2.
 
 import json
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Any, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, create_model
@@ -36,6 +37,13 @@ P = TypeVar("P", bound=Policy)
 
 def policy_schema(fields: type[BaseModel], base: type[P]) -> type[P]:
     """Return the schema of a domain's declaration: ``base``, the common policy, then the domain's own ``fields``."""
+    made: type[P] = _made(fields, base)
+    return made
+
+
+@lru_cache(maxsize=64)
+def _made(fields: type[BaseModel], base: type[BaseModel]) -> Any:
+    """Making a schema takes longer than all the rest of a question."""
     own: dict[str, Any] = {name: (info.annotation, info) for name, info in fields.model_fields.items()}
     return create_model(f"{base.__name__}{fields.__name__}", __base__=base, **own)
 

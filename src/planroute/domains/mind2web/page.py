@@ -55,6 +55,7 @@ class Element:
     parent: "Element | None" = None
     place: int = 0
     children: "list[Element | str]" = field(default_factory=list)
+    _words: tuple[str, ...] | None = field(default=None, init=False, repr=False)
 
     @property
     def node(self) -> str:
@@ -65,8 +66,13 @@ class Element:
         """Its children without the text."""
         return [child for child in self.children if isinstance(child, Element)]
 
-    def words(self) -> list[str]:
-        """What is shown of its attributes."""
+    def words(self) -> tuple[str, ...]:
+        """What is shown of its attributes, put together once: an element is written again in every cut."""
+        if self._words is None:
+            self._words = self._shown()
+        return self._words
+
+    def _shown(self) -> tuple[str, ...]:
         said: list[str] = []
         shown: list[str] = []
         for name in ATTRIBUTES:
@@ -77,7 +83,7 @@ class Element:
             if words and " ".join(words) not in said:
                 said.append(" ".join(words))
                 shown += words
-        return shown[:WORDS]
+        return tuple(shown[:WORDS])
 
     def text(self, most: int = WORDS) -> list[str]:
         """The first words of text in it and below it."""
@@ -120,7 +126,7 @@ class Page:
     def label(self, node: str) -> str:
         """Return ``[tag] words``, as annotated steps name an element; fields by their attributes, others by text."""
         element = self.by_node[node]
-        text, words = element.text(CHOICE_WORDS), element.words()[:CHOICE_WORDS]
+        text, words = element.text(CHOICE_WORDS), list(element.words()[:CHOICE_WORDS])
         said = words or text if element.tag in FIELDS else text or words
         return f"[{clean_tag(element.tag)}] {' '.join(said)}".strip().replace("->", "›")
 
