@@ -41,6 +41,7 @@ from tests.runs.test_bank import CELLS as BANK
 from tests.runs.test_bank import DOMAIN as GRID
 
 pytestmark = [
+    pytest.mark.slow,  # starting Ray and its workers takes a minute
     # Ray's own warnings, about its own next versions and files that it leaves to the collector.
     pytest.mark.filterwarnings("ignore::FutureWarning:ray"),
     pytest.mark.filterwarnings("ignore::DeprecationWarning"),

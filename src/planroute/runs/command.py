@@ -8,11 +8,10 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from pathlib import Path
 from typing import Any
-from urllib.parse import parse_qs, urlsplit
+
+from planroute.models.spec import public_spec
 
 _COMMAND: ContextVar[tuple[str, ...] | None] = ContextVar("planroute command", default=None)
-_SENT = "api-version"
-"""What a base URL's query may keep: the one part of it that endpoints are sent, and no secret."""
 
 
 @contextmanager
@@ -44,18 +43,7 @@ def _without_secrets(argument: str) -> str:
     option, equals, value = argument.partition("=") if argument.startswith("--") else ("", "", argument)
     if "://" not in value:
         return argument
-    address, hash_, model = value.partition("#")
-    if not address.lower().startswith(("http://", "https://")):
-        return argument
-    # Not at the top: the endpoint's module is not needed by runs without one.
-    from planroute.models.live import public_url
-
-    try:
-        kept = parse_qs(urlsplit(address).query).get(_SENT, [])
-    except ValueError:
-        kept = []
-    query = f"?{_SENT}={kept[-1]}" if kept else ""
-    return f"{option}{equals}{public_url(address)}{query}{hash_}{model}"
+    return f"{option}{equals}{','.join(str(public_spec(each)) for each in value.split(','))}"
 
 
 def program() -> list[str]:
