@@ -35,7 +35,7 @@ CANARY = "canary-77b1e0"
 def hostile():
     """One record, in boxes with small bounds."""
     known = workshop("clocks")
-    bounds = Bounds(seconds=6, output=200_000, memory=300 << 20, processes=40, space=20 << 20, files=500)
+    bounds = Bounds(seconds=20, output=200_000, memory=300 << 20, processes=40, space=20 << 20, files=500)
     shop = Workshop(
         known.record, known.sandbox, bounds, test_seconds=30, source=known.source, equipment=known.equipment
     )
