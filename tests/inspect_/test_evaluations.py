@@ -24,7 +24,6 @@ from planroute.trace import Trace
 pytest.importorskip("inspect_ai")
 
 MODEL = "planroute/scripted/slip=0.1"
-LIVE_AT_LEAST = 5
 
 
 def read(path):
@@ -164,7 +163,7 @@ def test_a_warm_run_asks_nobody_and_counts_the_same(cold, again):
         [call.output.metadata["planroute"]["billed"] for s in log.samples for call in calls(s)]
         for log in (first, second)
     ]
-    assert sum(asked[0]) >= LIVE_AT_LEAST
+    assert sum(asked[0]) > 0
     assert not any(asked[1])
     rows = [[sample.metadata["planroute"]["row"] for sample in log.samples] for log in (first, second)]
     assert rows[0] == rows[1]
