@@ -2,7 +2,6 @@
 
 import os
 import platform
-import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -46,9 +45,4 @@ def _without_secrets(argument: str) -> str:
     return f"{option}{equals}{','.join(str(public_spec(each)) for each in value.split(','))}"
 
 
-def program() -> list[str]:
-    """How this program is started from a shell."""
-    return [sys.executable, "-m", "planroute"]
-
-
-__all__ = ["commanded", "environment", "program"]
+__all__ = ["commanded", "environment"]
