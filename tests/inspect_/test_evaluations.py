@@ -24,6 +24,7 @@ from planroute.trace import Trace
 pytest.importorskip("inspect_ai")
 
 MODEL = "planroute/scripted/slip=0.1"
+LIVE_AT_LEAST = 5
 
 
 def read(path):
@@ -158,13 +159,14 @@ def test_a_torn_log_is_one_clear_line(cold, tmp_path):
 def test_a_warm_run_asks_nobody_and_counts_the_same(cold, again):
     first, second = read(cold.log("forced")), read(again.log("warm"))
     assert usage(first) == usage(second)
-    # Other conditions share some questions with this one and may have asked them first.
-    asked = [
+    asked, others, again_asked = (
         [call.output.metadata["planroute"]["billed"] for s in log.samples for call in calls(s)]
-        for log in (first, second)
-    ]
-    assert sum(asked[0]) > 0
-    assert not any(asked[1])
+        for log in (first, read(cold.log("flat_react")), second)
+    )
+    # Conditions that run side by side share questions: which of them asks one first is chance, that one does is not.
+    assert sum(asked) + sum(others) >= LIVE_AT_LEAST
+    assert sum(asked) > 0
+    assert not any(again_asked)
     rows = [[sample.metadata["planroute"]["row"] for sample in log.samples] for log in (first, second)]
     assert rows[0] == rows[1]
 
