@@ -11,6 +11,7 @@ from planroute.models import CachedModel, CallCache, LiveModel
 from planroute.modes import MODES
 from planroute.runs.execute import execute_run
 from planroute.runs.folder import RESULT, RunFolder, canonical
+from planroute.runs.manner import Manner
 from planroute.runs.on_ray import OnRay
 from planroute.runs.runner import Local, Runner
 from tests.domains.tiny import Line, TinyDomain
@@ -28,9 +29,7 @@ def main(out: Path, cache: Path, url: str, seeds: int, runner: Runner) -> None:
 
     async def run() -> None:
         try:
-            executed = await execute_run(
-                domain, cells, config={"command": "killed"}, out=out, concurrency=4, runner=runner
-            )
+            executed = await execute_run(domain, cells, config={"command": "killed"}, out=out, manner=Manner(4, runner))
         finally:
             await model.aclose()
         RunFolder(out).write(RESULT, canonical(summarise(executed.rows, "steps")))

@@ -20,6 +20,7 @@ from planroute.protocols import Outcome, Task
 from planroute.runs.billing import JOURNAL
 from planroute.runs.cells import Cell
 from planroute.runs.folder import BILLING, CELLS, MANIFEST, RESULT, RunFolder, canonical
+from planroute.runs.manner import Manner
 from tests.domains.tiny import Line, TinyDomain, TinyWorld
 from tests.runs.test_runs import contents, execute, tiny_cells
 
@@ -88,7 +89,7 @@ def test_a_resumed_row_is_the_row_that_was_written(tmp_path):
 def test_equal_commands_give_equal_bytes_in_all_but_billing_and_environment(tmp_path, lost):
     def command(folder, concurrency):
         domain, cells = tiny_cells()
-        executed = execute(domain, cells, folder, concurrency=concurrency)
+        executed = execute(domain, cells, folder, manner=Manner(concurrency))
         RunFolder(folder).write(RESULT, canonical(summarise(executed.rows, "steps")))
 
     command(tmp_path / "one", 1)
@@ -309,14 +310,14 @@ def test_a_damaged_billing_is_set_aside(tmp_path, text, caplog):
 KILLED = """
 import os, signal, sys
 from pathlib import Path
-import planroute.runs.execute as e
+from planroute.runs.manner import Manner
 from tests.runs.test_runs import execute, tiny_cells
 ended = []
 def one():
     ended.append(1)
     if len(ended) == 5:
         os.kill(os.getpid(), signal.SIGKILL)
-execute(*tiny_cells(), Path(sys.argv[1]), finished=one, concurrency=1)
+execute(*tiny_cells(), Path(sys.argv[1]), finished=one, manner=Manner(1))
 """
 
 
@@ -365,7 +366,7 @@ def test_a_run_that_breaks_off_has_its_billing(tmp_path):
     domain, cells = tiny_cells()
     domain.world = BreaksOff
     with pytest.raises(RuntimeError, match="power cut"):
-        execute(domain, cells, tmp_path, concurrency=1)
+        execute(domain, cells, tmp_path, manner=Manner(1))
     assert len(RunFolder(tmp_path).billing()["cells"]) == len(list((tmp_path / CELLS).iterdir())) > 0
 
 

@@ -93,8 +93,9 @@ def routed(model, seeds=(1, 2), domain=None):
     return domain, comparison_cells(domain.tasks(), seeds, MODES, model=model, routed={ROUTED: declarer})
 
 
-def execute(domain, cells, out=None, runner=RAY, **options):
-    return asyncio.run(execute_run(domain, cells, config={"command": "test"}, out=out, runner=runner, **options))
+def execute(domain, cells, out=None, runner=RAY, **how):
+    manner = Manner(runner=runner, **how)
+    return asyncio.run(execute_run(domain, cells, config={"command": "test"}, out=out, manner=manner))
 
 
 def cells_of(out):

@@ -22,6 +22,7 @@ from planroute.protocols import Task
 from planroute.runs.cells import Cell, run_cells
 from planroute.runs.execute import cell_identity, execute_run
 from planroute.runs.folder import BILLING, CELLS, RunFolder, canonical
+from planroute.runs.manner import Manner
 from planroute.trace import Trace
 from tests.declarers.answering import Answering
 from tests.domains.tiny import Line, TinyDomain, TinyWorld
@@ -128,7 +129,7 @@ def test_a_run_leaves_its_manifest_and_every_cell(tmp_path):
 def test_the_same_run_twice_gives_the_same_bytes(tmp_path):
     for name, concurrency in (("one", 1), ("other", 8)):
         domain, cells = tiny_cells()
-        execute(domain, cells, tmp_path / name, concurrency=concurrency)
+        execute(domain, cells, tmp_path / name, manner=Manner(concurrency))
     assert contents(tmp_path / "one") == contents(tmp_path / "other")
 
 
@@ -172,7 +173,7 @@ def test_a_run_that_broke_off_is_taken_up_where_it_was(tmp_path):
     domain, cells = tiny_cells()
     domain.world = BreaksOff
     with pytest.raises(RuntimeError, match="power cut"):
-        execute(domain, cells, tmp_path / "broken", concurrency=1)
+        execute(domain, cells, tmp_path / "broken", manner=Manner(1))
     kept = len(list((tmp_path / "broken" / CELLS).glob("*.json")))
     assert 0 < kept < len(cells)
     domain, cells = tiny_cells()

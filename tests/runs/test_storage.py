@@ -16,6 +16,7 @@ from planroute.models.scripted import ScriptedModel
 from planroute.modes import MODES
 from planroute.runs.execute import execute_run
 from planroute.runs.folder import BILLING, CELLS, MANIFEST, RunFolder
+from planroute.runs.manner import Manner
 from tests.domains.tiny import Line, TinyDomain
 from tests.runs.test_runs import GOOD, contents, execute, tiny_cells
 
@@ -86,7 +87,7 @@ def test_a_full_disk_under_the_cache_loses_no_answer_that_was_kept(small_disk, t
 
     async def run():
         domain, cells = asking_cells(cached, seeds=60)
-        await execute_run(domain, cells, config={}, out=tmp_path / "run", concurrency=1)
+        await execute_run(domain, cells, config={}, out=tmp_path / "run", manner=Manner(1))
 
     with pytest.raises(StorageError, match="full"):
         asyncio.run(run())

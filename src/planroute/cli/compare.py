@@ -154,9 +154,9 @@ def compared_grid(
     model: "Model | None",
     *,
     config: "Mapping[str, Any]",
+    manner: "Manner",
     deadline: float | None = None,
     out: Path | None = None,
-    manner: "Manner | None" = None,
     quiet: bool = True,
     beside: "Mapping[str, Any] | None" = None,
 ) -> Compared:
@@ -169,25 +169,12 @@ def compared_grid(
     from planroute.modes import ROUTED
     from planroute.runs.execute import execute_run
     from planroute.runs.folder import RESULT, RunFolder, canonical
-    from planroute.runs.manner import Manner
 
     tasks = domain.tasks()
     routed = {ROUTED: declarer} if declarer is not None else {}
     cells = comparison_cells(tasks, seeds, modes, model=model, deadline_s=deadline, routed=routed)
     with progress(len(cells), "episodes", quiet=quiet) as advance:
-        how = manner or Manner()
-        work = execute_run(
-            domain,
-            cells,
-            config=config,
-            out=out,
-            concurrency=how.concurrency,
-            runner=how.runner,
-            limits=how.limits,
-            above=how.account,
-            ends_after_s=how.ends_after_s,
-            finished=advance,
-        )
+        work = execute_run(domain, cells, config=config, out=out, manner=manner, finished=advance)
         executed = run(work, model)
     result = {**summarise(executed.rows, "objective"), **(beside or {})}
     report: Path | None = None

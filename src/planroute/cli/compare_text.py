@@ -275,18 +275,7 @@ def compared(
             branching=candidates,
         )
         with progress(len(cells), "episodes", quiet=quiet) as advance:
-            work = execute_run(
-                domain,
-                cells,
-                config=config,
-                out=out,
-                concurrency=manner.concurrency,
-                runner=manner.runner,
-                limits=manner.limits,
-                above=manner.account,
-                ends_after_s=manner.ends_after_s,
-                finished=advance,
-            )
+            work = execute_run(domain, cells, config=config, out=out, manner=manner, finished=advance)
             executed = run(work, backbone, judge)
     result = summarise_success(executed.rows, getattr(domain, "measures", ()))
     report: Path | None = None

@@ -98,7 +98,7 @@ def experiment(
     from planroute.errors import InputError
     from planroute.experiments.definition import available, load_experiment
     from planroute.experiments.kept import start_study
-    from planroute.experiments.setting import Setting
+    from planroute.experiments.setting import Setting, check_runner
 
     if not names:
         print_experiments([load_experiment(name) for name in available()], as_json=json)
@@ -174,6 +174,8 @@ def experiment(
             workers=workers,
             manner=manner,
         )
+        for one in chosen.values():
+            check_runner(one, setting)
         if out is not None:
             start_study(out, list(chosen))
         results, ran = _studies(chosen, setting, out, quiet=json)

@@ -20,7 +20,7 @@ from planroute.ledger import Budget
 from planroute.modes import DECLARED, MODES, ROUTED, Baseline, Mode
 from planroute.protocols import Declarer, Domain, Model, Task
 from planroute.runs.cells import Cell
-from planroute.runs.execute import Executed, execute_run
+from planroute.runs.execute import execute_run
 from planroute.runs.manner import Manner
 from planroute.streams import stream
 
@@ -89,7 +89,9 @@ async def run_matrix(
 ) -> Ran:
     """Run ``cells``, and the few-shot policy on the tasks that its demonstrations leave; keep all under ``out``."""
     folder = out / RUN if out is not None else None
-    executed = await _execute(bench, cells, bench.config, folder, finished)
+    executed = await execute_run(
+        bench.domain, cells, config=bench.config, out=folder, manner=bench.manner, finished=finished
+    )
     rows, not_run = list(executed.rows), dict[str, str]()
     if "few_shot" not in needs.policies:
         return Ran(rows, not_run)
@@ -102,30 +104,8 @@ async def run_matrix(
     )
     config = {**bench.config, "demonstrations": [shot.task_id for shot in shots]}
     folder = out / FEW_SHOT if out is not None else None
-    declared = await _execute(bench, more, config, folder)
+    declared = await execute_run(bench.domain, more, config=config, out=folder, manner=bench.manner)
     return Ran([*rows, *declared.rows], not_run)
-
-
-async def _execute(
-    bench: Bench,
-    cells: Sequence[Cell],
-    config: Mapping[str, Any],
-    out: Path | None,
-    finished: Callable[[], None] | None = None,
-) -> Executed:
-    how = bench.manner
-    return await execute_run(
-        bench.domain,
-        cells,
-        config=config,
-        out=out,
-        concurrency=how.concurrency,
-        runner=how.runner,
-        limits=how.limits,
-        above=how.account,
-        ends_after_s=how.ends_after_s,
-        finished=finished,
-    )
 
 
 def few_shot_tasks(bench: Bench, rows: Sequence[EpisodeRow]) -> tuple[tuple[Any, ...], list[Task]]:

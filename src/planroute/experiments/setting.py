@@ -8,11 +8,13 @@ from pathlib import Path
 from typing import Any, Literal
 
 from planroute.calls import Sampling
+from planroute.errors import InputError
 from planroute.experiments.definition import Experiment
 from planroute.protocols import Model
 from planroute.runs.cells import identity
 from planroute.runs.execute import package_version
 from planroute.runs.manner import Manner
+from planroute.runs.runner import Local
 
 Communication = Literal["calibrated", "model"]
 
@@ -67,6 +69,15 @@ class Setting:
             "states": self.states,
             "fresh_triples": self.fresh_triples,
         }
+
+
+def check_runner(experiment: Experiment, setting: Setting) -> None:
+    """Raise ``InputError`` where ``setting`` has a runner of episodes elsewhere and ``experiment`` has no episodes."""
+    if experiment.interface is not None and not isinstance(setting.manner.runner, Local):
+        raise InputError(
+            f"{experiment.id} asks single questions of a model and has no episodes for other machines",
+            hint="run it with --runner local, in a command of its own",
+        )
 
 
 def study_identity(experiment: Experiment, setting: Setting) -> str:

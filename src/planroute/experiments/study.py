@@ -24,7 +24,7 @@ from planroute.experiments.claims import judged_claims
 from planroute.experiments.definition import Experiment
 from planroute.experiments.outcomes import conditions
 from planroute.experiments.scenes import NEEDS_MODEL, collect_directives, scene
-from planroute.experiments.setting import Setting, source_digest, study_identity
+from planroute.experiments.setting import Setting, check_runner, source_digest, study_identity
 from planroute.runs.bank import run_bank
 from planroute.runs.command import environment
 from planroute.runs.execute import package_version
@@ -36,12 +36,11 @@ SCHEMA_VERSION = 1
 
 @dataclass(frozen=True, slots=True)
 class Studied:
-    """The result of one experiment, how much of it was there already, and what was billed (not part of the result)."""
+    """The result of one experiment, how much of it was there already, and how long this start took, in s."""
 
     result: dict[str, Any]
     resumed: int
     seconds: float
-    billing: dict[str, Any]
 
 
 async def run_studies(
@@ -70,10 +69,11 @@ async def run_study(
     """Run ``experiment`` and keep everything under ``out`` where that is given.
 
     What is there of an earlier start is taken up. Raises ``InputError`` where ``out`` holds something else, and what
-    the experiment's file gets wrong as ``FaultyInput``.
+    the experiment's file gets wrong as ``FaultyInput``; ``RunBudgetReached`` where a limit of the setting's manner is.
     """
     started = time.monotonic()
     check(experiment)
+    check_runner(experiment, setting)
     identity = study_identity(experiment, setting)
     folder = RunFolder(out) if out is not None else None
     with folder.held() if folder is not None else nullcontext():
@@ -120,10 +120,10 @@ async def _studied(
         from planroute.experiments.interfaces import study_interfaces
 
         study = await study_interfaces(experiment, setting, out=out, advance=advance)
-        body, resumed, billing = dict(study.result), study.resumed, dict[str, Any]()
+        body, resumed = dict(study.result), study.resumed
         body.setdefault("status", "done" if study.records else "not_run")
     else:
-        body, resumed, billing = await _episodes(experiment, setting, out, advance)
+        body, resumed = await _episodes(experiment, setting, out, advance)
     result = {**head, **body}
     if setting.seeds is not None and set(setting.seeds) != set(experiment.seeds) and experiment.interface is None:
         result["slice"] = {
@@ -134,12 +134,12 @@ async def _studied(
     result = json.loads(canonical(result))
     if folder is not None:
         folder.write(RESULT, canonical(result))
-    return Studied(result, resumed, time.monotonic() - started, billing)
+    return Studied(result, resumed, time.monotonic() - started)
 
 
 async def _episodes(
     experiment: Experiment, setting: Setting, out: Path | None, advance: Callable[[int], None] | None
-) -> tuple[dict[str, Any], int, dict[str, Any]]:
+) -> tuple[dict[str, Any], int]:
     staged = scene(experiment, setting)
     body: dict[str, Any] = {
         "status": "partly" if staged.not_run else "done",
@@ -148,7 +148,7 @@ async def _episodes(
         "episodes": len(staged.cells),
     }
     if not staged.cells:
-        return {**body, "status": "not_run", "why": NEEDS_MODEL}, 0, {}
+        return {**body, "status": "not_run", "why": NEEDS_MODEL}, 0
     banked = await run_bank(
         staged.domain,
         staged.cells,
@@ -166,4 +166,4 @@ async def _episodes(
         write_table(out / "rows.parquet", row_frame(banked.rows))
         if experiment.directives:
             write_table(out / "directives.parquet", banked.collected)
-    return body, banked.resumed, dict(banked.billing)
+    return body, banked.resumed

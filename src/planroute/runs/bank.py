@@ -11,7 +11,6 @@ read and not run again. With a language model every part is one cell and keeps i
 import asyncio
 import json
 import multiprocessing
-import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import asdict, dataclass, field, fields, replace
@@ -21,15 +20,14 @@ from typing import Any, Protocol, runtime_checkable
 from planroute.episode import Episode, EpisodeRow, recounted
 from planroute.errors import DamagedFile
 from planroute.protocols import Domain
-from planroute.runs.account import Account
 from planroute.runs.billing import BILLING
 from planroute.runs.cells import Cell, identity, run_cells
 from planroute.runs.execute import cell_identity, ending
-from planroute.runs.folder import RunFolder, canonical
+from planroute.runs.folder import PARTS, RunFolder, canonical
+from planroute.runs.journal import journal
 from planroute.runs.manner import Manner
 from planroute.runs.stored import read_object, read_row, set_aside
 
-PARTS = "parts"
 CELLS_PER_PART = 12
 FEW_PARTS = 64
 """So many parts are done here before worker processes would have started: each loads everything anew, for seconds."""
@@ -127,7 +125,7 @@ async def run_bank(
 
     missing = [part for part in parts if part.identity not in done]
     if spoken:
-        await _run_cells(domain, missing, manner, collect, keep, billing, folder)
+        billing = await _run_cells(domain, missing, manner, collect, keep, folder)
     elif isinstance(manner.runner, Spreading):
         await manner.runner.spread(
             part_content,
@@ -197,40 +195,27 @@ async def _run_cells(
     manner: Manner,
     collect: Collector | None,
     keep: Callable[[_Part, dict[str, Any]], None],
-    billing: dict[str, Any],
     folder: RunFolder | None,
-) -> None:
-    """Run parts of one cell each by the runner of ``manner``."""
+) -> dict[str, Any]:
+    """Run parts of one cell each by the runner of ``manner``, and return what was billed by cell."""
+    if not parts:
+        return {}
     part_of = {id(part.cells[0]): part for part in parts}
-    noted = time.monotonic()
+    with journal(folder, manner) as billed:
 
-    def elapsed() -> float:
-        nonlocal noted
-        before, noted = noted, time.monotonic()
-        return noted - before
+        def finished(cell: Cell, episode: Episode) -> None:
+            billed.ended(cell.key, episode.billing)
+            content = {**_content([(cell, episode)], collect), "trace": json.loads(episode.trace.to_json())}
+            keep(part_of[id(cell)], content)
 
-    def note(key: str, billed: Mapping[str, Any]) -> None:
-        if folder is not None:
-            folder.note_billing(elapsed(), key, billed)
-
-    def finished(cell: Cell, episode: Episode) -> None:
-        billing[cell.key] = episode.billing
-        note(cell.key, {})
-        content = {**_content([(cell, episode)], collect), "trace": json.loads(episode.trace.to_json())}
-        keep(part_of[id(cell)], content)
-
-    account = Account(manner.limits, note, folder.all_billing() if folder is not None else None, manner.account)
-    try:
         await manner.runner.run(
             domain,
             [part.cells[0] for part in parts],
             concurrency=manner.concurrency,
-            charging=account,
+            charging=billed.account,
             keep=finished,
         )
-    finally:
-        if folder is not None and parts:
-            folder.close_billing(elapsed())
+    return billed.billing
 
 
 async def _run_in_workers(

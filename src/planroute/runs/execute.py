@@ -3,7 +3,7 @@
 import time
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack
 from dataclasses import asdict, dataclass, field, replace
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
@@ -11,15 +11,15 @@ from pathlib import Path
 from typing import Any
 
 from planroute.episode import Episode, EpisodeRow
-from planroute.errors import DamagedFile, InputError, PlanrouteError
+from planroute.errors import DamagedFile, InputError
 from planroute.modes import Baseline
 from planroute.protocols import Domain
-from planroute.runs.account import Account, Limits
 from planroute.runs.cells import Cell, identity
 from planroute.runs.command import environment
 from planroute.runs.folder import CELLS, RunFolder
+from planroute.runs.journal import journal
+from planroute.runs.manner import Manner
 from planroute.runs.pack import PACK, unpack_missing
-from planroute.runs.runner import Local, Runner
 from planroute.runs.stored import set_aside
 
 
@@ -128,21 +128,15 @@ async def execute_run(
     *,
     config: Mapping[str, Any],
     out: Path | None = None,
-    concurrency: int = 8,
-    runner: Runner = Local(),  # noqa: B008 - it holds nothing
-    limits: Limits = Limits(),  # noqa: B008 - frozen
-    above: Account | None = None,
-    ends_after_s: float | None = None,
+    manner: Manner = Manner(),
     finished: Callable[[], None] | None = None,
 ) -> Executed:
     """Run ``cells`` and keep everything under ``out`` where that is given.
 
     A cell whose file is there is not run again, unless the infrastructure failed it or the file is damaged; damage is
-    set aside. ``limits`` hold for all starts of the run together, those of ``above`` for several runs. An episode that
-    takes more than ``ends_after_s`` is ended, as a failure of the infrastructure. ``finished`` is called once for each
-    cell.
+    set aside. ``finished`` is called once for each cell.
     Raises ``InputError`` where two cells have one name, or ``out`` holds another run or other files or is being run by
-    another process; ``StorageError`` where it cannot be written; ``RunBudgetReached`` where a limit is.
+    another process; ``StorageError`` where it cannot be written; ``RunBudgetReached`` where a limit of ``manner`` is.
     """
     started = time.monotonic()
     _refuse_equal_names(cells)
@@ -171,41 +165,21 @@ async def execute_run(
         for _ in range(resumed):
             if finished is not None:
                 finished()
-        billing: dict[str, Any] = {}
-        noted = started
-
-        def elapsed() -> float:
-            nonlocal noted
-            before, noted = noted, time.monotonic()
-            return noted - before
-
-        def note(key: str, billed: Mapping[str, Any]) -> None:
-            if folder is not None:
-                folder.note_billing(elapsed(), key, billed)
+        billed = stack.enter_context(journal(folder, manner, started))
 
         def keep(cell: Cell, episode: Episode) -> None:
             rows[cell.key] = episode.row
-            billing[cell.key] = episode.billing
-            note(cell.key, {})
+            billed.ended(cell.key, episode.billing)
             if folder is not None:
                 folder.write_cell(cell.key, identities[cell.key], episode)
             if finished is not None:
                 finished()
 
-        account = Account(limits, note, folder.all_billing() if folder is not None else None, above)
-        missing = [ending(cell, ends_after_s) for cell in cells if cell.key not in rows]
-        try:
-            if missing:
-                await runner.run(domain, missing, concurrency=concurrency, charging=account, keep=keep)
-        except BaseException:
-            if folder is not None:
-                with suppress(PlanrouteError):
-                    folder.close_billing(elapsed())
-            raise
-        if folder is not None:
-            folder.close_billing(elapsed())
+        missing = [ending(cell, manner.ends_after_s) for cell in cells if cell.key not in rows]
+        if missing:
+            await manner.runner.run(domain, missing, concurrency=manner.concurrency, charging=billed.account, keep=keep)
     seconds = time.monotonic() - started
-    return Executed([rows[cell.key] for cell in cells], resumed, seconds, billing)
+    return Executed([rows[cell.key] for cell in cells], resumed, seconds, billed.billing)
 
 
 __all__ = ["CELLS", "Executed", "cell_identity", "execute_run", "package_version"]

@@ -4,6 +4,7 @@
 
     manifest.json            what was asked for: versions, configuration, cells, facts for reports
     cells/<cell>.json        one row, its trace and its identity; written once, by rename
+    parts/<identity>.json    of an experiment: rows of some cells, see ``planroute.runs.bank``
     billing.json             what differs between equal runs: wall times, billed calls
     billing.jsonl            while cells run: the same, a line for each as it ends
     result.json              the table, derived from the cells
@@ -26,11 +27,12 @@ from typing import Any
 
 from planroute.episode import Episode, EpisodeRow
 from planroute.errors import DamagedFile, DomainError, InputError, StorageError
-from planroute.runs.billing import BILLING, forget_lines, merged_billing, note_billing, read_billing
+from planroute.reporting.placing import within
+from planroute.runs.billing import BILLING, JOURNAL, forget_lines, merged_billing, note_billing, read_billing
 from planroute.runs.lock import held
 from planroute.runs.stored import AGAIN, DAMAGED, checked_manifest, read_object, set_aside, stored_row
 
-MANIFEST, CELLS, RESULT, REPORT = "manifest.json", "cells", "result.json", "report.html"
+MANIFEST, CELLS, PARTS, RESULT, REPORT = "manifest.json", "cells", "parts", "result.json", "report.html"
 SCHEMA_VERSION = 1
 
 _PART = ".part-"
@@ -95,14 +97,18 @@ class RunFolder:
         try:
             return bool(self.manifest().get(same) == manifest[same])
         except DamagedFile as damage:
-            if "parts" not in self._names(self.path):
+            if PARTS not in self._names(self.path):
                 raise
             set_aside(self.path / MANIFEST, f"{damage.message}, and made again")
             return True
 
     def write(self, name: str, text: str) -> Path:
-        """Write a file of the run as a whole: readers see the old one or the new one, never a part."""
-        target = self.path / name
+        """Write a file of the run as a whole: readers see the old one or the new one, never a part.
+
+        A link of that name is replaced. Raises ``InputError`` where the folder that it is to be in is a link.
+        """
+        place, _, file = name.rpartition("/")
+        target = (within(self.path, place) if place else self.path) / file
         try:
             with _part(target, text) as part:
                 part.replace(target)
@@ -122,15 +128,21 @@ class RunFolder:
     def held(self) -> AbstractContextManager[None]:
         """Make the folder where there is none, and hold it against other processes.
 
-        Raises ``InputError`` where one is running it just now or it cannot be a folder, ``StorageError`` where it
-        cannot be made.
+        Raises ``InputError`` where one is running it just now, it cannot be a folder, or a link is in the place of what
+        is written in it; ``StorageError`` where it cannot be made.
         """
+        self.make()
+        for name in (CELLS, PARTS, JOURNAL):
+            within(self.path, name)
+        return held(self.path)
+
+    def make(self) -> None:
+        """Make the folder where there is none. Raises ``InputError`` and ``StorageError`` where it cannot be one."""
         self._refuse_no_folder()
         try:
             self.path.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise StorageError(f"cannot write {self.path}: {error.strerror or error}") from None
-        return held(self.path)
 
     def set_aside(self, key: str, damage: DamagedFile) -> None:
         """Set the damaged file of a cell aside, and log what was wrong with it."""
@@ -277,4 +289,4 @@ def _part(target: Path, text: str) -> Iterator[Path]:
         part.unlink(missing_ok=True)
 
 
-__all__ = ["BILLING", "CELLS", "MANIFEST", "REPORT", "RESULT", "RunFolder", "canonical"]
+__all__ = ["BILLING", "CELLS", "MANIFEST", "PARTS", "REPORT", "RESULT", "RunFolder", "canonical"]

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from planroute.calls import ModelReply, ModelRequest
-from planroute.errors import ModelRefused, ModelUnavailable, ReplyError, StorageError
+from planroute.errors import ModelRefused, ModelUnavailable, ReplyError, RunBudgetReached, StorageError
 from planroute.experiments.interfaces.records import Record, RecordFile, stored_call
 from planroute.ledger import Ledger
 from planroute.models.record import CallRecord
@@ -42,15 +42,23 @@ async def put_all(
 ) -> tuple[list[Record], int]:
     """Put every inquiry to ``model``, called ``name``, at most ``at_once`` at a time.
 
-    Returns the records in the order of the inquiries, and how many of them were there already. Raises
-    ``ModelMissing``, ``StorageError`` and ``InputError``; everything else that goes wrong is a record.
+    Returns the records in the order of the inquiries, and how many of them were there already. Where the model makes no
+    further call, because a budget is reached, those under way end and are kept; then ``RunBudgetReached`` is raised.
+    Raises ``ModelMissing``, ``StorageError`` and ``InputError``; everything else that goes wrong is a record.
     """
     waiting = iter(list(enumerate(inquiries)))
     done: dict[int, tuple[Record, bool]] = {}
+    reached: list[RunBudgetReached] = []
 
     async def work() -> None:
         for number, inquiry in waiting:
-            record, was_there = done[number] = await _put(inquiry, name, model, file)
+            if reached:
+                return
+            try:
+                record, was_there = done[number] = await _put(inquiry, name, model, file)
+            except RunBudgetReached as limit:
+                reached.append(limit)
+                return
             if not was_there:
                 file.append(record)
             if advance is not None:
@@ -63,6 +71,8 @@ async def put_all(
         for worker in workers:
             worker.cancel()
         await asyncio.gather(*workers, return_exceptions=True)
+    if reached:
+        raise reached[0]
     ordered = [done[number] for number in sorted(done)]
     return [record for record, _ in ordered], sum(was_there for _, was_there in ordered)
 

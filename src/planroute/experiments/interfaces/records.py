@@ -23,6 +23,8 @@ from typing import Any, Final
 from planroute.calls import canonical_json
 from planroute.errors import InputError, StorageError
 from planroute.models.record import COLUMNS, CallRecord
+from planroute.reporting.placing import within
+from planroute.runs.folder import RunFolder
 from planroute.runs.table import write_table
 
 Record = dict[str, Any]
@@ -36,12 +38,12 @@ ANSWERED: Final = ("read", "unreadable")
 class RecordFile:
     """The records in a folder. Without a folder they are kept in memory only.
 
-    Raises ``InputError`` where a line is damaged, other than a last one that was being written when its program ended;
-    ``StorageError`` where the file cannot be read or written.
+    Raises ``InputError`` where a line is damaged, other than a last one that was being written when its program ended,
+    or where the file is a link; ``StorageError`` where it cannot be read or written.
     """
 
     def __init__(self, folder: Path | None) -> None:
-        self.path = None if folder is None else folder / RECORDS
+        self.path = None if folder is None else within(folder, RECORDS)
         self._found: dict[str, Record] = {}
         if self.path is not None and self.path.exists():
             text = _text(self.path)
@@ -77,15 +79,8 @@ class RecordFile:
 
     def _write(self, records: Iterable[Record]) -> None:
         """Write the whole file anew: readers see the old one or the new one."""
-        if self.path is None:
-            return
-        part = self.path.with_name(f".part-{RECORDS}")
-        try:
-            self.path.parent.mkdir(parents=True, exist_ok=True)
-            part.write_text("".join(map(_line, records)), encoding="utf-8")
-            part.replace(self.path)
-        except OSError as error:
-            raise StorageError(f"cannot write {self.path}: {error.strerror or error}") from None
+        if self.path is not None:
+            RunFolder(self.path.parent).write(RECORDS, "".join(map(_line, records)))
 
 
 def stored_call(record: Mapping[str, Any]) -> CallRecord:

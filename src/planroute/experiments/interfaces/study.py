@@ -14,7 +14,10 @@ from planroute.experiments.interfaces.latency import latency
 from planroute.experiments.interfaces.messages import messages
 from planroute.experiments.interfaces.probe import probe
 from planroute.experiments.interfaces.records import Record, RecordFile
-from planroute.experiments.setting import Setting
+from planroute.experiments.setting import Setting, check_runner
+from planroute.runs.account import OnAccount
+from planroute.runs.folder import RunFolder
+from planroute.runs.journal import journal
 
 NEEDS_MODEL: Final = "needs a language model: name one with --model or --models"
 
@@ -43,11 +46,14 @@ async def study_interfaces(
 
     ``result["models"]`` holds each model's figures by its name, ``first`` those of the first one again, ``summary``
     what all have in common, and ``slice`` what was cut, ``None`` where nothing was. With ``out``, records are kept
-    there as they come, and a call that is there is not made again. ``advance`` is told how many calls are done.
+    there as they come, and a call that is there is not made again; what is billed is kept beside them, by model.
+    ``advance`` is told how many calls are done.
 
     Raises ``InputError`` for an impossible setting or a damaged record, ``FaultyInput`` for what the experiment's file
-    gets wrong, ``ModelMissing`` where an engine or a recorded answer is not there, and ``StorageError``.
+    gets wrong, ``ModelMissing`` where an engine or a recorded answer is not there, ``RunBudgetReached`` where a limit
+    of the setting's manner is, and ``StorageError``.
     """
+    check_runner(experiment, setting)
     design = await _design(experiment, setting)
     head = {**design.facts, "calls_per_model": len(design.inquiries), "slice": dict(design.cut) or None}
     if not setting.models:
@@ -57,11 +63,13 @@ async def study_interfaces(
     records: list[Record] = []
     figures: dict[str, dict[str, Any]] = {}
     resumed = 0
-    for name, model in setting.models.items():
-        mine, there = await put_all(design.inquiries, name, model, file, at_once=at_once, advance=advance)
-        figures[name] = {"endpoint": model.endpoint, **design.figures(mine)}
-        records += mine
-        resumed += there
+    with journal(RunFolder(out) if out is not None else None, setting.manner) as billed:
+        for name, model in setting.models.items():
+            charged = OnAccount(model, billed.account, name)
+            mine, there = await put_all(design.inquiries, name, charged, file, at_once=at_once, advance=advance)
+            figures[name] = {"endpoint": model.endpoint, **design.figures(mine)}
+            records += mine
+            resumed += there
     file.finish(records)
     failed = sum(record["status"] == "infrastructure" for record in records)
     result = {
