@@ -293,6 +293,7 @@ def test_a_cell_that_kills_every_worker_ends_the_run_with_a_line_that_names_it(t
         RunBudgetReached("tokens", 5),
         KeyError("x"),
         OSError("the disk is full"),
+        FileNotFoundError(2, "No such file or directory", "games/one.z8"),
     ],
     ids=lambda error: type(error).__name__,
 )
@@ -300,6 +301,7 @@ def test_an_error_is_the_same_in_another_process(error):
     again = Failure.of(error).error()
     assert type(again) is type(error)
     assert str(again) == str(error)
+    assert again.args == error.args
     assert getattr(again, "hint", "") == getattr(error, "hint", "")
 
 

@@ -37,6 +37,15 @@ def cell_name(task: str, condition: str, seed: int) -> str:
     return safe if safe == raw else f"{safe}-{digest[:8]}"
 
 
+def by_task(cells: Sequence[Cell]) -> list[int]:
+    """The numbers of ``cells`` in the order in which to run them: all conditions and seeds of a task together.
+
+    What is opened for a task then serves all its cells, and a run that a budget ends has whole comparisons.
+    """
+    first: dict[str, int] = {}
+    return sorted(range(len(cells)), key=lambda number: first.setdefault(cells[number].task.id, number))
+
+
 def identity(values: Any) -> str:
     """SHA-256 of the canonical JSON of ``values``."""
     text = json.dumps(values, sort_keys=True, separators=(",", ":"), default=str)
@@ -74,13 +83,13 @@ async def drive_cells(
     finished: Callable[[Cell, Episode], None],
     charging: Charging | None = None,
 ) -> None:
-    """Run ``cells``, at most ``concurrency`` at once, and hand each episode to ``finished``; none is held here.
+    """Run ``cells`` by task, at most ``concurrency`` at once, and hand each episode to ``finished``; none is held here.
 
     With ``charging``, every billed call goes on that account. Where its budget is reached no further cell begins and no
     further call is made, but calls under way end; then ``RunBudgetReached`` is raised. Any other error that is not
     about one episode cancels the rest and is raised.
     """
-    waiting = iter(cells)
+    waiting = (cells[number] for number in by_task(cells))
     reached: list[RunBudgetReached] = []
 
     async def work() -> None:

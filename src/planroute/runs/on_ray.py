@@ -15,7 +15,7 @@ from planroute.episode import Episode
 from planroute.errors import InputError, PlanrouteError, RunBudgetReached
 from planroute.protocols import Domain
 from planroute.runs.account import Charging
-from planroute.runs.cells import Cell
+from planroute.runs.cells import Cell, by_task
 from planroute.runs.desk import Asker, Desk
 from planroute.runs.ray_cluster import checked_address, connected, require_ray
 from planroute.runs.ray_worker import Cells, Failure, Items, Word, Worker, versions
@@ -58,7 +58,7 @@ class OnRay:
         ray = connected(self.address, self.workers)
         desk = Desk(cells, charging)
         work = _packed(Cells(domain, desk.sent), domain, desk)
-        pool = _Pool(ray, self.workers, work, len(cells), [cell.key for cell in cells], desk)
+        pool = _Pool(ray, self.workers, work, by_task(cells), [cell.key for cell in cells], desk)
 
         def done(number: int, episode: Episode) -> None:
             keep(cells[number], episode)
@@ -78,7 +78,7 @@ class OnRay:
         ray = connected(self.address, self.workers)
         names = [f"part {number + 1}" for number in range(len(items))]
         packed = _packed(Items(work, common, items), common[0], None)
-        await _Pool(ray, self.workers, packed, len(items), names, Desk((), None)).run(len(items), AHEAD, keep)
+        await _Pool(ray, self.workers, packed, range(len(items)), names, Desk((), None)).run(len(items), AHEAD, keep)
 
 
 class _Gone(Exception):
@@ -88,11 +88,13 @@ class _Gone(Exception):
 class _Pool:
     """The workers of one piece of work."""
 
-    def __init__(self, ray: Any, most: int | None, work: bytes, count: int, names: Sequence[str], desk: Desk) -> None:
-        self._ray, self._most, self._count, self._names, self._desk = ray, most, count, names, desk
+    def __init__(
+        self, ray: Any, most: int | None, work: bytes, order: Sequence[int], names: Sequence[str], desk: Desk
+    ) -> None:
+        self._ray, self._most, self._names, self._desk = ray, most, names, desk
         self._work = self._ray.put(work)
-        self._queue = deque(range(count))
-        self._left = count
+        self._queue = deque(order)
+        self._count = self._left = len(order)
         self._died: Counter[int] = Counter()
         self._reached: list[RunBudgetReached] = []
 

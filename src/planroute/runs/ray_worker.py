@@ -33,7 +33,9 @@ class Failure:
     def of(cls, error: BaseException) -> "Failure":
         """Take ``error`` apart. One of planroute's own needs no traceback to be understood."""
         where = "" if isinstance(error, PlanrouteError) else "".join(traceback.format_exception(error))
-        whole = cls(type(error), error.args, {k: v for k, v in vars(error).items() if k != "__notes__"}, where)
+        # An OSError keeps the names of files beside its arguments.
+        args = tuple(error.__reduce__()[1]) if isinstance(error, OSError) else error.args
+        whole = cls(type(error), args, {k: v for k, v in vars(error).items() if k != "__notes__"}, where)
         try:
             pickle.loads(pickle.dumps(whole)).error()  # noqa: S301 - what was made one line above
         except Exception:
@@ -43,7 +45,8 @@ class Failure:
     def error(self) -> BaseException:
         """Put the error together again, without a call of its class, which may ask for other arguments."""
         error = self.kind.__new__(self.kind, *self.args)
-        error.args = self.args
+        if not isinstance(error, OSError):
+            error.args = self.args
         vars(error).update(self.held)
         if self.where:
             error.add_note(f"raised in a worker:\n{self.where}")
