@@ -21,6 +21,8 @@ from planroute.errors import (
     ModelUnavailable,
     PlanrouteError,
     ReplyError,
+    RunBudgetReached,
+    StorageError,
 )
 from planroute.evaluation.deadline import PlanningEvent, planning_events
 from planroute.evaluation.failure import failure_label
@@ -170,15 +172,23 @@ async def run_episode(domain: Domain, task: Task, seed: int, conditions: Conditi
 
 @asynccontextmanager
 async def _ending(seconds: float | None) -> AsyncIterator[None]:
-    """Cancel what is inside after ``seconds``, and raise ``EpisodeOverdue``."""
+    """Cancel what is inside after ``seconds``, and raise ``EpisodeOverdue``, whatever that made of being cancelled.
+
+    What is not about the episode passes: it holds for the whole run.
+    """
+    limit, cause = asyncio.timeout(seconds), None
     try:
-        async with asyncio.timeout(seconds) as limit:
+        async with limit:
             yield
-    except TimeoutError:
+    except (StorageError, RunBudgetReached):
+        raise
+    except Exception as error:
         if not limit.expired():
             raise
+        cause = None if isinstance(error, TimeoutError) else error
+    if limit.expired():
         hint = "it is run again by the same command; allow more time where it is slow and not stuck"
-        raise EpisodeOverdue(f"no end within {seconds:g} s", hint=hint) from None
+        raise EpisodeOverdue(f"no end within {seconds:g} s", hint=hint) from cause
 
 
 async def _flow(

@@ -220,12 +220,13 @@ def _checked(row: tuple[object, ...]) -> CallRecord:
 
 @dataclass(slots=True)
 class _Flight:
-    """A call under way. ``charged``: one of those who wait bears its costs, which are ``attempts`` requests."""
+    """A call under way. ``charged``: one of those who wait bears its costs, ``attempts`` requests and ``paid``."""
 
     task: asyncio.Task[ModelReply] = field(init=False)
     waiting: int = 0
     charged: bool = False
     attempts: int = 0
+    paid: ModelReply | None = None
 
     def take(self) -> bool:
         """Whether the caller is the first, who bears the costs."""
@@ -238,6 +239,7 @@ class CachedModel:
 
     Equal questions that are under way at the same time share one call; the first that gets the answer is billed, and
     the first that gets an error bears the requests that were sent. A call that nobody waits for any longer is ended.
+    An error or a cancellation that comes after the answer was paid holds it as ``reply``.
     Errors are not kept. Answers that the token limit cut are: the limit is part of the question. A model whose
     attribute ``cacheable`` is false is asked every time, and nothing of it is kept.
     """
@@ -267,11 +269,11 @@ class CachedModel:
         flight.waiting += 1
         try:
             reply = await asyncio.shield(flight.task)
-        except ModelError as error:
+        except (ModelError, StorageError) as error:
             if flight.take():
                 raise
             shared = copy.copy(error)
-            shared.attempts = 0
+            vars(shared).update(attempts=0, reply=None)
             raise shared from None
         except asyncio.CancelledError as cancelled:
             await self._left(flight, identity, cancelled)
@@ -287,9 +289,11 @@ class CachedModel:
         if not flight.task.done():
             self._forget(flight, identity)
             flight.task.cancel()
-            await asyncio.wait({flight.task})
+            while not flight.task.done():
+                with suppress(asyncio.CancelledError):  # once more: what it has sent must be known
+                    await asyncio.wait({flight.task})
         if flight.take():
-            cancelled.attempts = flight.attempts  # type: ignore[attr-defined]
+            vars(cancelled).update(attempts=flight.attempts, reply=flight.paid)
 
     def _forget(self, flight: _Flight, identity: str) -> None:
         if self._flights.get(identity) is flight:
@@ -297,7 +301,7 @@ class CachedModel:
 
     async def _ask(self, request: ModelRequest, canonical: str, identity: str, flight: _Flight) -> ModelReply:
         try:
-            reply = await self.model.complete(request)
+            flight.paid = reply = await self.model.complete(request)
             flight.attempts = reply.attempts
             record = CallRecord(identity, request.purpose, canonical, reply)
             try:  # The first answer is what a repetition will see, also where a text cannot be kept as it is.
@@ -310,8 +314,11 @@ class CachedModel:
                 known = self.cache.find(identity, canonical)
                 reply = reply if known is None else replace(known, billed=reply.billed, attempts=reply.attempts)
             return reply
+        except StorageError as error:
+            vars(error).update(attempts=flight.attempts, reply=flight.paid)
+            raise
         except (ModelError, asyncio.CancelledError) as error:
-            flight.attempts = getattr(error, "attempts", 0)
+            flight.attempts, flight.paid = getattr(error, "attempts", 0), getattr(error, "reply", None)
             raise
         finally:
             self._forget(flight, identity)

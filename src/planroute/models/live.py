@@ -10,7 +10,6 @@ import json
 import os
 import random
 import re
-from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
@@ -18,6 +17,7 @@ from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
 from planroute.calls import ModelReply, ModelRequest
 from planroute.errors import InputError, ModelError, ModelRefused, ModelUnavailable
 from planroute.models.completion import complaint, reply_of, retry_after, without
+from planroute.models.sending import UNDER_WAY, Sent, counted
 from planroute.models.text import one_line, spellings, utf8_json
 
 if TYPE_CHECKING:
@@ -136,18 +136,18 @@ class LiveModel:
         have failed or ``deadline_s`` is over. ``latency_s`` is that of the attempt that succeeded. A call that ends,
         or is cancelled, leaves no request behind; its error tells as ``attempts`` how many it sent.
         """
-        sent = _Sent()
+        sent = Sent()
         try:
             async with asyncio.timeout(self.deadline_s):
                 return await self._persistent(request, sent)
         except TimeoutError:
             why = f"{self._tried(sent)}, the last without an answer"
             raise self._overdue(why, "try again later, or allow more time", sent) from None
-        except (ModelError, asyncio.CancelledError) as error:
-            error.attempts = sent.requests  # type: ignore[union-attr]
+        except BaseException as error:
+            error.attempts = sent.requests  # type: ignore[attr-defined]
             raise
 
-    async def _persistent(self, request: ModelRequest, sent: "_Sent") -> ModelReply:
+    async def _persistent(self, request: ModelRequest, sent: Sent) -> ModelReply:
         loop = asyncio.get_running_loop()
         end = loop.time() + self.deadline_s
         for attempt in range(self.retries + 1):
@@ -167,12 +167,12 @@ class LiveModel:
             await asyncio.sleep(wait * share)
         raise AssertionError("unreachable")
 
-    def _overdue(self, why: str, hint: str, sent: "_Sent") -> ModelUnavailable:
+    def _overdue(self, why: str, hint: str, sent: Sent) -> ModelUnavailable:
         said = f"{self.base_url} did not answer for model {self.model} within {self.deadline_s:g} s, after {why}"
         return ModelUnavailable(said, hint=hint, attempts=sent.requests)
 
     @staticmethod
-    def _tried(sent: "_Sent") -> str:
+    def _tried(sent: Sent) -> str:
         return f"{sent.attempts} attempt{'s' * (sent.attempts != 1)}"
 
     async def aclose(self) -> None:
@@ -184,7 +184,7 @@ class LiveModel:
                 await client.close()
                 await asyncio.sleep(0)  # sockets are closed in the loop's next turn
 
-    async def _attempt(self, request: ModelRequest, sent: "_Sent") -> ModelReply:
+    async def _attempt(self, request: ModelRequest, sent: Sent) -> ModelReply:
         import openai
 
         sent.attempts += 1
@@ -203,14 +203,14 @@ class LiveModel:
                 raise _Again(f"the answer broke off ({why})", hint="try again later") from None
             raise _Again(f"no connection ({why})", hint="check the address, the network, and that it runs") from None
         try:
-            return reply_of(self._scrubbed(json.loads(raw)), loop.time() - begun, sent.requests)
+            return reply_of(self._scrubbed(json.loads(raw)), loop.time() - begun, max(1, sent.requests))
         except (ValueError, KeyError, IndexError, TypeError, AttributeError, RecursionError):
             shown = self._clean(raw[:4000])[:80] or "an empty body"
             raise _Again(
                 f"not a chat completion: {shown}", hint="check the base URL, which usually ends in /v1"
             ) from None
 
-    async def _adapted(self, request: ModelRequest, sent: "_Sent") -> str:
+    async def _adapted(self, request: ModelRequest, sent: Sent) -> str:
         """Ask in the endpoint's own dialect: what it refused and then accepted in other words is remembered."""
         import openai
 
@@ -229,9 +229,9 @@ class LiveModel:
                 self._schema_in_words = self._schema_in_words or in_words
                 return raw
 
-    async def _post(self, request: ModelRequest, schema_in_words: bool, sent: "_Sent") -> str:
+    async def _post(self, request: ModelRequest, schema_in_words: bool, sent: Sent) -> str:
         client = self._connected()
-        sent.requests += 1
+        UNDER_WAY.set(sent)
         async with asyncio.timeout(self.timeout_s):
             # Not through chat.completions: that walks the body by its types, at a third of the time of a call.
             return await client.post("/chat/completions", cast_to=str, body=self._body(request, schema_in_words))
@@ -253,7 +253,7 @@ class LiveModel:
                     max_retries=0,
                     timeout=self.timeout_s,
                     default_query=self._query,
-                    http_client=DefaultAsyncHttpxClient(event_hooks={"response": [_as_utf8]}),
+                    http_client=DefaultAsyncHttpxClient(event_hooks={"request": [counted], "response": [_as_utf8]}),
                 )
             except Exception as error:
                 raise ModelRefused(
@@ -320,14 +320,6 @@ class LiveModel:
         """``answer`` without a key that the endpoint repeats in a text, or in a name of its usage account."""
         secrets = sorted((one for one in self._secrets if len(one) >= _SHORTEST_KEY), key=len, reverse=True)
         return without(secrets, answer, names=False) if secrets else answer
-
-
-@dataclass(slots=True)
-class _Sent:
-    """What one call has sent so far. An attempt in another dialect is another request."""
-
-    attempts: int = 0
-    requests: int = 0
 
 
 class _Again(Exception):

@@ -13,7 +13,8 @@ from planroute.protocols import Model
 class MeteredModel:
     """Charges every call of ``model`` to ``ledger``, whether or not its answer can be read later.
 
-    A call that fails for good or is ended under way is charged as such, with the requests that were sent for it.
+    A call that fails for good or is ended under way is charged as such, with the requests that were sent for it;
+    where its answer had come in by then, with the answer.
 
     Raises ``BudgetExceeded`` before a call for which nothing is left. The call itself is recorded in the trace by
     ``planroute.ask``, which keeps the order of questions where several are under way.
@@ -34,19 +35,26 @@ class MeteredModel:
         try:
             reply = await self.model.complete(request)
         except (ModelError, asyncio.CancelledError) as error:
-            self.ledger.charge_failure(request.purpose, type(error).__name__, getattr(error, "attempts", 0))
+            paid = getattr(error, "reply", None)
+            if paid is None:
+                self.ledger.charge_failure(request.purpose, type(error).__name__, getattr(error, "attempts", 0))
+            else:
+                self._charge(request.purpose, paid)
             raise
         finally:
             self.ledger.calls_under_way -= 1
+        self._charge(request.purpose, reply)
+        return reply
+
+    def _charge(self, purpose: str, reply: ModelReply) -> None:
         self.ledger.charge_call(
-            request.purpose,
+            purpose,
             reply.usage,
             reply.latency_s,
             billed=reply.billed,
             price_usd=reply.price_usd,
             attempts=reply.attempts,
         )
-        return reply
 
     async def aclose(self) -> None:
         """Nothing is held: the model outlives the episode."""

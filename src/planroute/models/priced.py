@@ -37,7 +37,7 @@ class Prices:
 
 @dataclass(frozen=True, slots=True)
 class PricedModel:
-    """``model``, whose answers cost what ``prices`` say, unless it says so itself."""
+    """``model``, whose answers cost what ``prices`` say, unless it says so itself or does not tell their tokens."""
 
     model: Model
     prices: Prices
@@ -55,7 +55,9 @@ class PricedModel:
     async def complete(self, request: ModelRequest) -> ModelReply:
         """Answer ``request``, with its price."""
         reply = await self.model.complete(request)
-        return reply if reply.price_usd is not None else replace(reply, price_usd=self.prices.of(reply))
+        if reply.price_usd is not None or not reply.usage.total_tokens:  # no token at all: they were not reported
+            return reply
+        return replace(reply, price_usd=self.prices.of(reply))
 
     async def aclose(self) -> None:
         """Close the model."""

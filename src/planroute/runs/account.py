@@ -1,7 +1,8 @@
 """The account of a whole run: what every start of it was billed, call by call, and the limits that hold for all of it.
 
-A call is on the account as soon as it has ended, also where its episode never ends. What an account holds has been
-paid; an answer from the cache or a recording has not.
+A call is on the account as soon as it has ended, also where it is cancelled or its episode never ends. What an account
+holds has been paid; an answer from the cache or a recording has not. A call without an answer brings the requests that
+were sent for it, and no tokens and no price: nobody knows them.
 """
 
 import math
@@ -11,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from planroute.calls import ModelReply, ModelRequest
-from planroute.errors import InputError, ModelError, RunBudgetReached
+from planroute.errors import InputError, RunBudgetReached
 from planroute.protocols import Model
 
 Note = Callable[[str, Mapping[str, Any]], None]
@@ -87,7 +88,7 @@ class Account:
         if limits.usd is not None and self.usd is None:
             raise InputError(
                 "the budget in USD cannot be held: a call's price is not known",
-                hint="give prices with --price, or a budget in tokens",
+                hint="give prices with --price; where an endpoint tells no tokens, only time can be limited",
             )
         for spent, limit, unit in (
             (self.tokens, limits.tokens, "tokens"),
@@ -131,21 +132,26 @@ class OnAccount:
         self.charging.check()
         try:
             reply = await self.model.complete(request)
-        except ModelError as error:
-            attempts = getattr(error, "attempts", 0)
-            if attempts:
+        except BaseException as error:  # cancelled, refused, or of a full disk: what was sent for it was sent
+            paid, attempts = getattr(error, "reply", None), getattr(error, "attempts", 0)
+            if paid is not None:
+                self._charge(request.purpose, paid)
+            elif attempts:
                 self.charging.charge(self.cell, {request.purpose: {"failed_calls": 1, "attempts": attempts}})
             raise
+        self._charge(request.purpose, reply)
+        return reply
+
+    def _charge(self, purpose: str, reply: ModelReply) -> None:
         if reply.billed:
             spent = {
                 "billed_calls": 1,
                 "billed_tokens": reply.usage.total_tokens,
-                "attempts": getattr(reply, "attempts", 1),
+                "attempts": reply.attempts,
                 "latency_s": reply.latency_s,
                 "price_usd": reply.price_usd,
             }
-            self.charging.charge(self.cell, {request.purpose: spent})
-        return reply
+            self.charging.charge(self.cell, {purpose: spent})
 
     async def aclose(self) -> None:
         """Nothing is held: the model outlives the cell."""
