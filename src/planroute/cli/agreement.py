@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from planroute.cli.label import Conditions, Form, Runs
-from planroute.cli.options import Json
+from planroute.cli.label import Conditions, Runs
+from planroute.cli.options import FileFormat, Json
 from planroute.cli.paths import named
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ def agreement(
         ),
     ] = None,
     conditions: Conditions = None,
-    form: Form = None,
+    form: FileFormat = None,
     draws: Annotated[int, typer.Option(help="Bootstrap draws of an interval; 0: none.", min=0, max=100_000)] = 2000,
     json: Json = False,
 ) -> None:

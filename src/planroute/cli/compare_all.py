@@ -19,9 +19,11 @@ from planroute.cli.options import (
     CachePath,
     EpisodeSeconds,
     Json,
+    JudgeModel,
     NoCache,
     Price,
     RunnerName,
+    Seeds,
     Temperature,
     parse_conditions,
     parse_seeds,
@@ -55,11 +57,9 @@ def compare_all(
     conditions: Annotated[
         str, typer.Option(help="all, or some of FLAT_REACT, PLAN_REACT, the four modes, ROUTED.")
     ] = "all",
-    seeds: Annotated[str, typer.Option(help="Seeds, such as 7,13,42.")] = "7,13,42",
+    seeds: Seeds = "7,13,42",
     tasks: Annotated[int | None, typer.Option(help="Take only the first so many tasks of each domain.", min=1)] = None,
-    judge_model: Annotated[
-        str | None, typer.Option(help="Model that judges the candidates. Default: the backbone itself.")
-    ] = None,
+    judge_model: JudgeModel = None,
     base_url: BaseUrl = None,
     cache: CachePath = None,
     no_cache: NoCache = False,

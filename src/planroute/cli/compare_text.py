@@ -20,13 +20,19 @@ from planroute.cli.options import (
     BudgetTokens,
     BudgetUsd,
     CachePath,
+    Concurrency,
     EpisodeSeconds,
+    FixedMode,
     Json,
+    JudgeModel,
     MaxTokens,
     NoCache,
     Price,
     RunnerName,
+    RunOut,
+    Seeds,
     Temperature,
+    Thinking,
     parse_conditions,
     parse_seeds,
 )
@@ -87,18 +93,16 @@ def _options(
         str,
         typer.Option(help="all (FLAT_REACT, PLAN_REACT, the four modes, ROUTED), or some of them and REPEATED_REACT."),
     ] = "all",
-    seeds: Annotated[str, typer.Option(help="Seeds, such as 7,13,42.")] = "7,13,42",
+    seeds: Seeds = "7,13,42",
     declarer: Annotated[
         str, typer.Option(help="Who declares for ROUTED and PLAN_REACT: natural, ranked, few_shot, hybrid or fixed.")
     ] = "natural",
-    mode: Annotated[str | None, typer.Option(help="The mode that --declarer fixed declares.")] = None,
+    mode: FixedMode = None,
     demonstrations: Annotated[
         Path | None, typer.Option(help="Forced run of two seeds from which --declarer few_shot takes its examples.")
     ] = None,
-    judge_model: Annotated[
-        str | None, typer.Option(help="Model that judges the candidates. Default: the backbone itself.")
-    ] = None,
-    thinking: Annotated[bool | None, typer.Option("--thinking/--no-thinking", help="Where the model can.")] = None,
+    judge_model: JudgeModel = None,
+    thinking: Thinking = None,
     candidates: Annotated[int, typer.Option(help="Most candidates of SEARCH.", min=2, max=4)] = 4,
     steps: Annotated[int, typer.Option(help="Most actions of one trajectory.", min=1)] = 50,
     steps_per_unit: Annotated[int, typer.Option(help="Most actions on one unit of a plan.", min=1)] = 20,
@@ -110,8 +114,8 @@ def _options(
     no_cache: NoCache = False,
     temperature: Temperature = 0.2,
     max_tokens: MaxTokens = 400,
-    out: Annotated[Path | None, typer.Option(help="Folder for rows, traces and report; resumes what is there.")] = None,
-    concurrency: Annotated[int, typer.Option(help="Most episodes at once.", min=1)] = 8,
+    out: RunOut = None,
+    concurrency: Concurrency = 8,
     runner: RunnerName = "local",
     address: Address = None,
     budget_tokens: BudgetTokens = None,

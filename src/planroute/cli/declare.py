@@ -9,12 +9,17 @@ import typer
 from planroute.cli.options import (
     BaseUrl,
     CachePath,
+    Draw,
     Factors,
+    FixedMode,
+    GateDeadline,
     Json,
     MaxTokens,
     ModelSpec,
     NoCache,
+    Reply,
     ScenarioFile,
+    Strict,
     Temperature,
 )
 
@@ -30,19 +35,16 @@ app = typer.Typer(help="Declare once, and see what the gate makes of it.", no_ar
 @app.command()
 def grid(
     declarer: Annotated[str, typer.Option(help="natural, hybrid or fixed.")] = "hybrid",
-    mode: Annotated[str | None, typer.Option(help="The mode that --declarer fixed declares.")] = None,
-    reply: Annotated[
-        Path | None,
-        typer.Option(help="Read a model's answer from this file (- is standard input) instead of asking one."),
-    ] = None,
+    mode: FixedMode = None,
+    reply: Reply = None,
     hour: Annotated[int | None, typer.Option(help="Hour of the state. Default: the campaign's first.")] = None,
     seed: Annotated[int, typer.Option(help="Seed of forecast and sampling.", min=0)] = 7,
-    draw: Annotated[int, typer.Option(help="Repeated declarations of one state: which one.", min=0)] = 0,
-    deadline: Annotated[float | None, typer.Option(help="Decision deadline in s.", min=0)] = None,
+    draw: Draw = 0,
+    deadline: GateDeadline = None,
     critic: Annotated[
         bool, typer.Option("--critic", help="Have the model review what the gate admitted: approval, risk, intensity.")
     ] = False,
-    strict: Annotated[bool, typer.Option("--strict", help="Refuse what breaks a static rule; do not repair.")] = False,
+    strict: Strict = False,
     model: ModelSpec = None,
     base_url: BaseUrl = None,
     cache: CachePath = None,

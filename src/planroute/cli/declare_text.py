@@ -2,14 +2,26 @@
 
 import inspect
 from collections.abc import Callable, Mapping
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from planroute.cli.compare_all import TEXT
 from planroute.cli.compare_text import Setup, own_options
-from planroute.cli.options import BaseUrl, CachePath, Json, MaxTokens, ModelSpec, NoCache, Temperature
+from planroute.cli.options import (
+    BaseUrl,
+    CachePath,
+    Draw,
+    FixedMode,
+    GateDeadline,
+    Json,
+    MaxTokens,
+    ModelSpec,
+    NoCache,
+    Reply,
+    Strict,
+    Temperature,
+)
 
 if TYPE_CHECKING:
     from planroute.calls import Sampling
@@ -19,15 +31,12 @@ if TYPE_CHECKING:
 def _options(
     task: Annotated[str | None, typer.Option("--task", help="Identity of the task. Default: the first.")] = None,
     declarer: Annotated[str, typer.Option(help="natural, ranked, hybrid or fixed.")] = "natural",
-    mode: Annotated[str | None, typer.Option(help="The mode that --declarer fixed declares.")] = None,
-    reply: Annotated[
-        Path | None,
-        typer.Option(help="Read a model's answer from this file (- is standard input) instead of asking one."),
-    ] = None,
+    mode: FixedMode = None,
+    reply: Reply = None,
     seed: Annotated[int, typer.Option(help="Seed of sampling.", min=0)] = 7,
-    draw: Annotated[int, typer.Option(help="Repeated declarations of one state: which one.", min=0)] = 0,
-    deadline: Annotated[float | None, typer.Option(help="Decision deadline in s.", min=0)] = None,
-    strict: Annotated[bool, typer.Option("--strict", help="Refuse what breaks a static rule; do not repair.")] = False,
+    draw: Draw = 0,
+    deadline: GateDeadline = None,
+    strict: Strict = False,
     model: ModelSpec = None,
     base_url: BaseUrl = None,
     cache: CachePath = None,

@@ -6,7 +6,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from planroute.cli.options import Factors, Json, ScenarioFile, parse_factors, parse_modes
+from planroute.cli.options import (
+    Factors,
+    HandBack,
+    Json,
+    ScenarioFile,
+    parse_factors,
+    parse_modes,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -35,9 +42,7 @@ def bank(
         list[str] | None,
         typer.Option(help="One factor in several values, as NAME=V1,V2. Several times: every combination."),
     ] = None,
-    hand_back: Annotated[
-        bool, typer.Option("--hand-back", help="Repaired decomposition: unmet quota is handed back.")
-    ] = False,
+    hand_back: HandBack = False,
     deadline: Annotated[float | None, typer.Option(help="Decision deadline in s, to count late events.", min=0)] = None,
     chunk: Annotated[int, typer.Option(help="Seeds worked off and kept at once; memory follows it.", min=1)] = 2048,
     workers: Annotated[int | None, typer.Option(help="Processes. Default: one for each core.", min=1)] = None,

@@ -5,7 +5,18 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from planroute.cli.cases import Case, read_cases
-from planroute.cli.options import BaseUrl, CachePath, Json, MaxTokens, NoCache, Temperature
+from planroute.cli.options import (
+    BaseUrl,
+    CachePath,
+    FileFormat,
+    Json,
+    MaxTokens,
+    MostFiles,
+    NoCache,
+    QuestionsAtOnce,
+    Temperature,
+    Thinking,
+)
 
 if TYPE_CHECKING:
     from planroute.ledger import Ledger
@@ -24,17 +35,15 @@ def judge(
     rubric: Annotated[str, typer.Option(help="quality, adherence or trajectory.")] = "adherence",
     goal: Annotated[str | None, typer.Option(help="The goal, where the files do not say it.")] = None,
     tools: Annotated[str | None, typer.Option(help="What can be done, where the files do not say it.")] = None,
-    form: Annotated[
-        str | None, typer.Option("--format", help="Read the files as this format instead of detecting it.")
-    ] = None,
-    limit: Annotated[int | None, typer.Option(help="Stop after this many trajectories.", min=1)] = None,
-    thinking: Annotated[bool | None, typer.Option("--thinking/--no-thinking", help="Where the model can.")] = None,
+    form: FileFormat = None,
+    limit: MostFiles = None,
+    thinking: Thinking = None,
     base_url: BaseUrl = None,
     cache: CachePath = None,
     no_cache: NoCache = False,
     temperature: Temperature = 0.0,
     max_tokens: MaxTokens = 400,
-    concurrency: Annotated[int, typer.Option(help="Most questions at once.", min=1)] = 4,
+    concurrency: QuestionsAtOnce = 4,
     json: Json = False,
 ) -> None:
     """Score plans (quality), how far they were carried out (adherence) or how far attempts got (trajectory), 0 to 3.

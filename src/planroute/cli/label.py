@@ -6,14 +6,13 @@ from typing import Annotated
 
 import typer
 
-from planroute.cli.options import Json
+from planroute.cli.options import FileFormat, Json
 from planroute.cli.paths import named
 
 Conditions = Annotated[
     str | None,
     typer.Option("--conditions", help="Conditions of a run's folder, comma-separated, or all. Default: PLAN_REACT."),
 ]
-Form = Annotated[str | None, typer.Option("--format", help="Read the files as this format instead of detecting it.")]
 Runs = Annotated[
     list[Path], typer.Argument(metavar="RUN...", help="A run's folder, or trajectories of any format.", parser=named)
 ]
@@ -32,7 +31,7 @@ def label(
         typer.Option(help="File of answers. Default: labels-NAME.jsonl.", parser=named, metavar="PATH"),
     ] = None,
     conditions: Conditions = None,
-    form: Form = None,
+    form: FileFormat = None,
     page: Annotated[int, typer.Option(help="Actions shown at once.", min=1)] = 20,
     json: Json = False,
 ) -> None:

@@ -6,7 +6,17 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from planroute.cli.options import BaseUrl, CachePath, Json, MaxTokens, ModelSpec, NoCache, Temperature
+from planroute.cli.options import (
+    BaseUrl,
+    CachePath,
+    FileFormat,
+    Json,
+    MaxTokens,
+    ModelSpec,
+    NoCache,
+    QuestionsAtOnce,
+    Temperature,
+)
 
 if TYPE_CHECKING:
     from planroute.evaluation.location import Location, Turn
@@ -36,16 +46,14 @@ def locate(
         list[str],
         typer.Argument(metavar="FILE...", help="Logs of talk among agents, or trajectories of any format; - is stdin."),
     ],
-    form: Annotated[
-        str | None, typer.Option("--format", help="Read the files as this format instead of detecting it.")
-    ] = None,
+    form: FileFormat = None,
     model: ModelSpec = None,
     base_url: BaseUrl = None,
     cache: CachePath = None,
     no_cache: NoCache = False,
     temperature: Temperature = 0.0,
     max_tokens: MaxTokens = 400,
-    concurrency: Annotated[int, typer.Option(help="Most questions at once.", min=1)] = 4,
+    concurrency: QuestionsAtOnce = 4,
     json: Json = False,
 ) -> None:
     """Name agent and turn that decided a failure, from what was said and done alone; with --model a model names them.

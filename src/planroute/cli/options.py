@@ -58,6 +58,26 @@ EpisodeSeconds = Annotated[
     typer.Option("--episode-seconds", help="End an episode that takes longer; it counts for nothing and is run again."),
 ]
 
+FixedMode = Annotated[str | None, typer.Option(help="The mode that --declarer fixed declares.")]
+Strict = Annotated[bool, typer.Option("--strict", help="Refuse what breaks a static rule; do not repair.")]
+Draw = Annotated[int, typer.Option(help="Repeated declarations of one state: which one.", min=0)]
+GateDeadline = Annotated[float | None, typer.Option(help="Decision deadline in s.", min=0)]
+Reply = Annotated[
+    Path | None,
+    typer.Option(help="Read a model's answer from this file (- is standard input) instead of asking one."),
+]
+HandBack = Annotated[bool, typer.Option("--hand-back", help="Repaired decomposition: unmet quota is handed back.")]
+RunOut = Annotated[Path | None, typer.Option(help="Folder for rows, traces and report; resumes what is there.")]
+Concurrency = Annotated[int, typer.Option(help="Most episodes at once.", min=1)]
+QuestionsAtOnce = Annotated[int, typer.Option(help="Most questions at once.", min=1)]
+JudgeModel = Annotated[str | None, typer.Option(help="Model that judges the candidates. Default: the backbone itself.")]
+Seeds = Annotated[str, typer.Option(help="Seeds, such as 7,13,42.")]
+Thinking = Annotated[bool | None, typer.Option("--thinking/--no-thinking", help="Where the model can.")]
+FileFormat = Annotated[
+    str | None, typer.Option("--format", help="Read the files as this format instead of detecting it.")
+]
+MostFiles = Annotated[int | None, typer.Option(help="Stop after this many trajectories.", min=1)]
+
 MOST_SEEDS = 100_000
 
 

@@ -5,7 +5,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from planroute.cli.options import Json
+from planroute.cli.options import (
+    FileFormat,
+    Json,
+    MostFiles,
+)
 
 if TYPE_CHECKING:
     from planroute.evaluation.structure import Lexicon
@@ -19,14 +23,12 @@ def verify(
     files: Annotated[
         list[str], typer.Argument(metavar="FILE...", help="Trajectories of any format; - is standard input.")
     ],
-    form: Annotated[
-        str | None, typer.Option("--format", help="Read the files as this format instead of detecting it.")
-    ] = None,
+    form: FileFormat = None,
     lexicon: Annotated[
         str | None,
         typer.Option(help="household, shell, web or generic. Default: the one that knows most of the actions."),
     ] = None,
-    limit: Annotated[int | None, typer.Option(help="Stop after this many trajectories.", min=1)] = None,
+    limit: MostFiles = None,
     json: Json = False,
 ) -> None:
     """Match declared plans to what was done: preserved or not, which unit broke and where.
