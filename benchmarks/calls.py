@@ -1,6 +1,6 @@
 """What a model call costs beside the model: processor time per live call, and calls a second from the call cache.
 
-A live call is put by bare clients (raw streams, httpx, openai's own) and by the harness: ``ask`` over meter, call cache
+A live call is put by bare clients (raw streams, httpx2, openai's own) and by the harness: ``ask`` over meter, call cache
 and ``LiveModel``. All send the same bodies to the same server, which answers at once in another process, so that only
 the time of the client's process counts. "without HTTP" is the harness over a model that answers by itself. Then calls
 and whole episodes are repeated from a call cache.
@@ -145,13 +145,13 @@ class Raw:
             await writer.wait_closed()
 
 
-class Httpx:
-    """httpx alone."""
+class Httpx2:
+    """httpx2 alone, which is what the harness sends with."""
 
     def __init__(self, port: int, folder: Path) -> None:
-        import httpx
+        import httpx2
 
-        self.url, self.client = f"http://127.0.0.1:{port}/v1/chat/completions", httpx.AsyncClient()
+        self.url, self.client = f"http://127.0.0.1:{port}/v1/chat/completions", httpx2.AsyncClient()
 
     async def call(self, number: int) -> None:
         answer = await self.client.post(self.url, json=body(number))
@@ -226,7 +226,7 @@ class Alone(Harness):
         self.model.model = Instant()
 
 
-CLIENTS = {"raw streams": Raw, "httpx": Httpx, "openai": OpenAI, "harness": Harness, "without HTTP": Alone}
+CLIENTS = {"raw streams": Raw, "httpx2": Httpx2, "openai": OpenAI, "harness": Harness, "without HTTP": Alone}
 
 
 async def _calls(client: Any, numbers: range, concurrency: int) -> None:

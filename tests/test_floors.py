@@ -46,7 +46,7 @@ READER_MAY_ALSO_IMPORT = {"reporting": {"analysis", "episode"}}
 
 ONLY_IN = {"inspect_ai": "inspect_"}
 HEAVY = (
-    *("numba", "scipy", "openai", "xllamacpp", "matplotlib", "inspect_ai", "ray", "pandapower"),
+    *("numba", "scipy", "httpx2", "openai", "xllamacpp", "matplotlib", "inspect_ai", "ray", "pandapower"),
     *("pandas", "pyarrow", "sklearn", "statsmodels"),
 )
 NO_NAMES = {"utils", "util", "helpers", "helper", "misc", "common"}

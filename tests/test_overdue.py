@@ -24,7 +24,7 @@ def test_a_call_in_flight_is_ended_with_its_episode_and_charged(tmp_path: Path) 
             live = LiveModel(server.base_url, "m")
             domain = TinyDomain()
             conditions = Conditions(Natural(), model=CachedModel(live, cache), ends_after_s=1.5)
-            import openai  # noqa: F401 - loading it must not use up the time
+            import httpx2  # noqa: F401 - loading it must not use up the time
 
             episode = await run_episode(domain, domain.tasks()[0], 7, conditions)
             while server.connections:

@@ -5,7 +5,7 @@ import json
 from contextlib import closing
 from pathlib import Path
 
-import openai  # noqa: F401 - loading it must not use up a call's time
+import httpx2  # noqa: F401 - loading it must not use up a call's time
 import pytest
 
 from planroute.calls import Message, ModelReply, ModelRequest

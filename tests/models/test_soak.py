@@ -60,7 +60,9 @@ def test_episodes_that_are_broken_off_leave_nothing_behind(address: str, tmp_pat
             return True
 
         running = asyncio.create_task(soak(address, domain, tmp_path / name, going, concurrency=AT_ONCE))
-        await under_way.wait()
+        begun = asyncio.create_task(under_way.wait())
+        await asyncio.wait({begun, running}, return_when=asyncio.FIRST_COMPLETED)
+        begun.cancel()
         running.cancel()
         with suppress(asyncio.CancelledError):
             await running

@@ -62,7 +62,7 @@ def _status(error: BaseException) -> int | None:
 
 def _of_a_client(error: BaseException) -> bool:
     """Whether ``error`` comes from a library that talks to endpoints."""
-    homes = ("httpx", "openai", "anthropic", "google", "mistralai", "aiohttp", "botocore", "groq", "tenacity")
+    homes = ("httpx", "httpx2", "openai", "anthropic", "google", "mistralai", "aiohttp", "botocore", "groq", "tenacity")
     return any(kind.__module__.split(".")[0] in homes for kind in type(error).__mro__)
 
 

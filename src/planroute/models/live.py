@@ -1,4 +1,4 @@
-"""A language model at an OpenAI-compatible endpoint, through openai's client.
+"""A language model at an OpenAI-compatible endpoint, over HTTP.
 
 Tried again, with exponential backoff and jitter: no connection, a broken-off or unreadable answer, a timeout, 408,
 409, 425, 429 (after the time that the endpoint asks for) and 5xx. Everything else is refused at once. Keys come from
@@ -10,6 +10,7 @@ import json
 import os
 import random
 import re
+from collections.abc import Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
@@ -17,16 +18,17 @@ from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
 from planroute.calls import ModelReply, ModelRequest
 from planroute.errors import InputError, ModelError, ModelRefused, ModelUnavailable
 from planroute.models.completion import complaint, reply_of, retry_after, without
-from planroute.models.sending import UNDER_WAY, Sent, counted
+from planroute.models.sending import Body, Sent
 from planroute.models.text import one_line, spellings, utf8_json
 
 if TYPE_CHECKING:
-    from openai import AsyncOpenAI
+    from httpx2 import AsyncClient, Response
 
 LONGEST_WAIT_S: Final = 60.0
 """A longer pause, also one that the endpoint asks for, is not waited for."""
 
 _TRY_AGAIN = {408, 409, 425, 429}
+_NOT_UNDERSTOOD = {400, 422}
 _HINTS = {
     401: "set PLANROUTE_API_KEY or OPENAI_API_KEY to a valid key",
     403: "the key has no permission for this model",
@@ -107,8 +109,9 @@ class LiveModel:
         self.base_url, self.model = public_url(base_url), model
         self.timeout_s, self.deadline_s, self.retries, self.backoff_s = timeout_s, deadline_s, retries, backoff_s
         query = dict(parse_qsl(parts.query))
+        self._url = f"{self.base_url}/chat/completions"
         self._query = {name: value for name, value in query.items() if name == "api-version"}
-        self._client: tuple[asyncio.AbstractEventLoop, AsyncOpenAI] | None = None
+        self._client: tuple[asyncio.AbstractEventLoop, AsyncClient] | None = None
         self._secrets = set[str]().union(*map(spellings, (*query.values(), parts.username or "", parts.password or "")))
         self._schema_in_words = False
         self._limit = "max_tokens"
@@ -181,27 +184,28 @@ class LiveModel:
             loop, client = self._client
             self._client = None
             if loop is asyncio.get_running_loop():
-                await client.close()
+                await client.aclose()
                 await asyncio.sleep(0)  # sockets are closed in the loop's next turn
 
     async def _attempt(self, request: ModelRequest, sent: Sent) -> ModelReply:
-        import openai
-
         sent.attempts += 1
         loop = asyncio.get_running_loop()
         begun = loop.time()
+        client = self._connected()
+        import httpx2
+
         try:
-            raw = await self._adapted(request, sent)
-        except openai.APIStatusError as error:
-            raise self._status(error) from None
-        except (openai.APITimeoutError, TimeoutError):
+            response = await self._adapted(client, request, sent)
+        except (httpx2.TimeoutException, TimeoutError):
             raise _Again(f"no answer within {self.timeout_s:g} s", hint="try again later, or allow more time") from None
-        except openai.APIConnectionError as error:
-            cause = error.__cause__ or error
-            why = self._clean(str(cause) or type(cause).__name__)
-            if _NOT_REACHED.isdisjoint(kind.__name__ for kind in type(cause).__mro__) and cause is not error:
+        except Exception as error:
+            why = self._clean(str(error) or type(error).__name__)
+            if _NOT_REACHED.isdisjoint(kind.__name__ for kind in type(error).__mro__):
                 raise _Again(f"the answer broke off ({why})", hint="try again later") from None
             raise _Again(f"no connection ({why})", hint="check the address, the network, and that it runs") from None
+        raw = response.content.decode("utf-8", "replace")  # JSON is UTF-8, whatever a header says
+        if not response.is_success:
+            raise self._status(response, raw)
         try:
             return reply_of(self._scrubbed(json.loads(raw)), loop.time() - begun, max(1, sent.requests))
         except (ValueError, KeyError, IndexError, TypeError, AttributeError, RecursionError):
@@ -210,51 +214,42 @@ class LiveModel:
                 f"not a chat completion: {shown}", hint="check the base URL, which usually ends in /v1"
             ) from None
 
-    async def _adapted(self, request: ModelRequest, sent: Sent) -> str:
+    async def _adapted(self, client: "AsyncClient", request: ModelRequest, sent: Sent) -> "Response":
         """Ask in the endpoint's own dialect: what it refused and then accepted in other words is remembered."""
-        import openai
-
         in_words = self._schema_in_words
         while True:
-            try:
-                raw = await self._post(request, in_words, sent)
-            except (openai.BadRequestError, openai.UnprocessableEntityError) as error:
-                if self._limit == "max_tokens" and "max_completion_tokens" in str(error):
-                    self._limit = "max_completion_tokens"
-                elif request.schema is not None and not in_words:
-                    in_words = True
-                else:
-                    raise
+            response = await self._post(client, self._body(request, in_words), sent)
+            if response.status_code not in _NOT_UNDERSTOOD:
+                if response.is_success:
+                    self._schema_in_words = self._schema_in_words or in_words
+                return response
+            if self._limit == "max_tokens" and b"max_completion_tokens" in response.content:
+                self._limit = "max_completion_tokens"
+            elif request.schema is not None and not in_words:
+                in_words = True
             else:
-                self._schema_in_words = self._schema_in_words or in_words
-                return raw
+                return response
 
-    async def _post(self, request: ModelRequest, schema_in_words: bool, sent: Sent) -> str:
-        client = self._connected()
-        UNDER_WAY.set(sent)
+    async def _post(self, client: "AsyncClient", body: Mapping[str, Any], sent: Sent) -> "Response":
+        content = json.dumps(body, ensure_ascii=False, separators=(",", ":")).encode()
+        headers = {"Content-Length": str(len(content))}
         async with asyncio.timeout(self.timeout_s):
-            # Not through chat.completions: that walks the body by its types, at a third of the time of a call.
-            return await client.post("/chat/completions", cast_to=str, body=self._body(request, schema_in_words))
+            return await client.post(self._url, params=self._query, content=Body(content, sent), headers=headers)
 
-    def _connected(self) -> "AsyncOpenAI":
+    def _connected(self) -> "AsyncClient":
         """The client of the running event loop; connections cannot move from one loop to another."""
         loop = asyncio.get_running_loop()
         if self._client is None or self._client[0] is not loop:
-            from openai import AsyncOpenAI, DefaultAsyncHttpxClient
+            from httpx2 import AsyncClient, Limits
 
             key = api_key()
             if key is None and urlsplit(self.base_url).hostname == "api.openai.com":
                 raise ModelRefused(f"{self.base_url} needs a key", hint="set PLANROUTE_API_KEY or OPENAI_API_KEY")
             self._secrets |= spellings(key or "")
+            headers = {"Authorization": f"Bearer {key or 'none'}", "Content-Type": "application/json"}
             try:
-                client = AsyncOpenAI(
-                    base_url=self.base_url,
-                    api_key=key or "none",
-                    max_retries=0,
-                    timeout=self.timeout_s,
-                    default_query=self._query,
-                    http_client=DefaultAsyncHttpxClient(event_hooks={"request": [counted], "response": [_as_utf8]}),
-                )
+                # As many connections as there are episodes at once: what bounds those bounds these.
+                client = AsyncClient(headers=headers, timeout=self.timeout_s, limits=Limits(), follow_redirects=True)
             except Exception as error:
                 raise ModelRefused(
                     f"cannot set up a connection to {self.base_url}: {self._clean(str(error))}",
@@ -291,14 +286,18 @@ class LiveModel:
             }
         return dict(utf8_json(body))
 
-    def _status(self, error: Any) -> "ModelError | _Again":
+    def _status(self, response: "Response", raw: str) -> "ModelError | _Again":
         """Say what an HTTP status means: try again, or refused."""
-        status = int(error.status_code)
-        said = f"HTTP {status}: {self._clean(complaint(error.body) or error.message)}"
-        broke = status == 429 and "insufficient_quota" in str(error.body)
+        status = response.status_code
+        try:
+            told = complaint(json.loads(raw)) or raw
+        except (ValueError, RecursionError):
+            told = raw
+        said = f"HTTP {status}: {self._clean(told[:4000]) or response.reason_phrase}"
+        broke = status == 429 and "insufficient_quota" in raw
         if (status in _TRY_AGAIN or status >= 500) and not broke:
             hint = "ask for less at a time, or later" if status == 429 else "try again later"
-            wait_s = retry_after(error.response.headers)
+            wait_s = retry_after(response.headers)
             if wait_s is not None and wait_s > LONGEST_WAIT_S:
                 said += f" (asks to wait {wait_s:.0f} s)"
             return _Again(said, hint=hint, wait_s=wait_s)
@@ -328,8 +327,3 @@ class _Again(Exception):
     def __init__(self, message: str, *, hint: str, wait_s: float | None = None) -> None:
         super().__init__(message)
         self.hint, self.wait_s = hint, wait_s
-
-
-async def _as_utf8(response: Any) -> None:
-    """JSON is UTF-8, whatever a header says; some names of encodings cannot even be decoded."""
-    response.encoding = "utf-8"

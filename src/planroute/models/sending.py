@@ -3,11 +3,8 @@
 A try that reached nobody has sent none, and nobody can ask money for it.
 """
 
-from collections.abc import AsyncIterator, Callable
-from contextvars import ContextVar
+from collections.abc import AsyncIterator
 from dataclasses import dataclass
-from functools import cache
-from typing import Any
 
 
 @dataclass(slots=True)
@@ -21,32 +18,17 @@ class Sent:
     requests: int = 0
 
 
-UNDER_WAY: ContextVar[Sent] = ContextVar("under_way")
-"""The account of the call that the current task is making."""
+@dataclass(frozen=True, slots=True)
+class Body:
+    """The body of a request, which is counted each time that the HTTP client takes it to write it."""
 
-
-async def counted(request: Any) -> None:
-    """Have ``request`` counted when it is written: a hook for an HTTP client, which runs it before each request."""
-    body: Any = type(request.stream)
-    if not issubclass(body, _Counting):  # a redirected request has the body of the one before it
-        request.stream = _counting(body)(request.content, UNDER_WAY.get())
-
-
-class _Counting:
-    """A body that is counted each time that somebody takes it to write it."""
-
-    def __init__(self, content: bytes, sent: Sent) -> None:
-        self._content, self._sent = content, sent
+    content: bytes
+    sent: Sent
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
-        self._sent.requests += 1  # here: the client is connected, and once it has written it may be cancelled
-        yield self._content
+        """Yield the whole body."""
+        self.sent.requests += 1  # here: the client is connected, and once it has written it may be cancelled
+        yield self.content
 
 
-@cache
-def _counting(kind: Any) -> Callable[[bytes, Sent], Any]:
-    """A counting body that the client takes for one of its own ``kind``."""
-    return type("Counting", (_Counting, kind), {})
-
-
-__all__ = ["UNDER_WAY", "Sent", "counted"]
+__all__ = ["Body", "Sent"]

@@ -38,7 +38,7 @@ def cell_name(task: str, condition: str, seed: int) -> str:
 
 
 def by_task(cells: Sequence[Cell]) -> list[int]:
-    """The numbers of ``cells`` in the order in which to run them: all conditions and seeds of a task together.
+    """Return the numbers of ``cells`` in the order in which to run them: conditions and seeds of a task together.
 
     What is opened for a task then serves all its cells, and a run that a budget ends has whole comparisons.
     """
@@ -71,7 +71,8 @@ async def run_cells(
         if finished is not None:
             finished(cell, episode)
 
-    await drive_cells(domain, cells, concurrency=concurrency, finished=keep)
+    ordered = [cells[number] for number in by_task(cells)]
+    await drive_cells(domain, ordered, concurrency=concurrency, finished=keep)
     return [found[id(cell)] for cell in cells]
 
 
@@ -83,13 +84,13 @@ async def drive_cells(
     finished: Callable[[Cell, Episode], None],
     charging: Charging | None = None,
 ) -> None:
-    """Run ``cells`` by task, at most ``concurrency`` at once, and hand each episode to ``finished``; none is held here.
+    """Run ``cells`` as they come, at most ``concurrency`` at once, and hand each to ``finished``; none is held here.
 
     With ``charging``, every billed call goes on that account. Where its budget is reached no further cell begins and no
     further call is made, but calls under way end; then ``RunBudgetReached`` is raised. Any other error that is not
     about one episode cancels the rest and is raised.
     """
-    waiting = (cells[number] for number in by_task(cells))
+    waiting = iter(cells)
     reached: list[RunBudgetReached] = []
 
     async def work() -> None:

@@ -7,7 +7,7 @@ from typing import Protocol
 from planroute.episode import Episode
 from planroute.protocols import Domain
 from planroute.runs.account import Charging
-from planroute.runs.cells import Cell, drive_cells
+from planroute.runs.cells import Cell, by_task, drive_cells
 
 Keep = Callable[[Cell, Episode], None]
 
@@ -33,7 +33,8 @@ class Local:
         self, domain: Domain, cells: Sequence[Cell], *, concurrency: int, charging: Charging | None, keep: Keep
     ) -> None:
         """Run ``cells`` here."""
-        await drive_cells(domain, cells, concurrency=concurrency, charging=charging, finished=keep)
+        ordered = [cells[number] for number in by_task(cells)]
+        await drive_cells(domain, ordered, concurrency=concurrency, charging=charging, finished=keep)
 
 
 __all__ = ["Keep", "Local", "Runner"]
