@@ -109,8 +109,8 @@ class LiveModel:
         self.base_url, self.model = public_url(base_url), model
         self.timeout_s, self.deadline_s, self.retries, self.backoff_s = timeout_s, deadline_s, retries, backoff_s
         query = dict(parse_qsl(parts.query))
-        self._url = f"{self.base_url}/chat/completions"
         self._query = {name: value for name, value in query.items() if name == "api-version"}
+        self._url = f"{self.base_url}/chat/completions" + (f"?{urlencode(self._query)}" if self._query else "")
         self._client: tuple[asyncio.AbstractEventLoop, AsyncClient] | None = None
         self._secrets = set[str]().union(*map(spellings, (*query.values(), parts.username or "", parts.password or "")))
         self._schema_in_words = False
@@ -191,18 +191,7 @@ class LiveModel:
         sent.attempts += 1
         loop = asyncio.get_running_loop()
         begun = loop.time()
-        client = self._connected()
-        import httpx2
-
-        try:
-            response = await self._adapted(client, request, sent)
-        except (httpx2.TimeoutException, TimeoutError):
-            raise _Again(f"no answer within {self.timeout_s:g} s", hint="try again later, or allow more time") from None
-        except Exception as error:
-            why = self._clean(str(error) or type(error).__name__)
-            if _NOT_REACHED.isdisjoint(kind.__name__ for kind in type(error).__mro__):
-                raise _Again(f"the answer broke off ({why})", hint="try again later") from None
-            raise _Again(f"no connection ({why})", hint="check the address, the network, and that it runs") from None
+        response = await self._adapted(self._connected(), request, sent)
         raw = response.content.decode("utf-8", "replace")  # JSON is UTF-8, whatever a header says
         if not response.is_success:
             raise self._status(response, raw)
@@ -233,8 +222,18 @@ class LiveModel:
     async def _post(self, client: "AsyncClient", body: Mapping[str, Any], sent: Sent) -> "Response":
         content = json.dumps(body, ensure_ascii=False, separators=(",", ":")).encode()
         headers = {"Content-Length": str(len(content))}
-        async with asyncio.timeout(self.timeout_s):
-            return await client.post(self._url, params=self._query, content=Body(content, sent), headers=headers)
+        import httpx2
+
+        try:
+            async with asyncio.timeout(self.timeout_s):
+                return await client.post(self._url, content=Body(content, sent), headers=headers)
+        except (httpx2.TimeoutException, TimeoutError):
+            raise _Again(f"no answer within {self.timeout_s:g} s", hint="try again later, or allow more time") from None
+        except Exception as error:  # what an endpoint sends can make a client stumble in many ways
+            why = self._clean(str(error) or type(error).__name__)
+            if _NOT_REACHED.isdisjoint(kind.__name__ for kind in type(error).__mro__):
+                raise _Again(f"the answer broke off ({why})", hint="try again later") from None
+            raise _Again(f"no connection ({why})", hint="check the address, the network, and that it runs") from None
 
     def _connected(self) -> "AsyncClient":
         """The client of the running event loop; connections cannot move from one loop to another."""
