@@ -103,7 +103,7 @@ def _join(ray: Any, address: str) -> None:
         disconnect()
         raise InputError(
             f"cannot join the Ray cluster at {address}: {_line(error)}",
-            hint="check the address, and Ray's version there",
+            hint="check the address, Ray's version there, and its token (RAY_AUTH_MODE, RAY_AUTH_TOKEN)",
         ) from None
 
 
