@@ -8,7 +8,8 @@
     │   └── DamagedFile       a stored file is not what was written: it can be set aside and made again
     ├── ModelError            a language model or its endpoint did not answer
     │   ├── ModelUnavailable  not reachable, overloaded, too slow, or a broken stream: trying later may help
-    │   ├── ModelRefused      key, permission or request not accepted: trying again does not help
+    │   ├── ModelRefused      a request is not accepted: trying again does not help
+    │   │   └── ModelClosed   ... whatever is asked: key, permission, account, address or the model's name
     │   └── ModelMissing      weights or engine are not installed
     ├── ReplyError            a model answered, but not in the form that was asked for
     ├── DeclarationError      a declaration breaks a static rule
@@ -19,9 +20,9 @@
         └── CacheMismatch     a stored call has the identity of another request
 
 ``ReplyError``, ``DeclarationError``, ``BudgetExceeded`` and ``ModelRefused`` end an episode as data: a typed stop
-reason, charged and recorded. ``ModelUnavailable`` and ``EpisodeOverdue`` mark it as an infrastructure failure, which is
-never counted as a failure of the task. Anything that is not a ``PlanrouteError`` is a programming error and stops the
-run.
+reason, charged and recorded. ``ModelUnavailable``, ``ModelClosed`` and ``EpisodeOverdue`` mark it as an infrastructure
+failure, which is never counted as a failure of the task and is run again. Anything that is not a ``PlanrouteError`` is
+a programming error and stops the run.
 """
 
 from collections.abc import Sequence
@@ -72,7 +73,11 @@ class ModelUnavailable(ModelError):
 
 
 class ModelRefused(ModelError):
-    """The endpoint does not accept the key, the model's name or the request."""
+    """The endpoint does not accept the request."""
+
+
+class ModelClosed(ModelRefused):
+    """The endpoint accepts no request: the key, the permission, the account, the address or the model is not right."""
 
 
 class ModelMissing(ModelError):

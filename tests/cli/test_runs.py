@@ -1,8 +1,11 @@
 """``planroute runs``: what there is, going on with it, packing it, clearing it up."""
 
+import hashlib
 import json
 from pathlib import Path
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from planroute.runs.folder import BILLING, CELLS, MANIFEST, REPORT
@@ -59,6 +62,7 @@ def test_a_command_that_sends_the_key_to_a_stranger_is_not_resumed(planroute, ru
     manifest = json.loads((run / MANIFEST).read_text())
     for command in (
         ["compare", "grid", "--model", "http://stranger.example/v1#m", "--out", "runs/one"],
+        ["experiment", "E1", "--model", "http://127.0.0.1:1/v1#m,http://stranger.example/v1#m", "--out", "runs/one"],
         ["compare", "grid", "--model", "openai:m", "--base-url=https://stranger.example/v1", "--out", "runs/one"],
     ):
         manifest["environment"]["command"] = command
@@ -96,6 +100,36 @@ def test_a_packed_run_is_small_and_comes_back_byte_for_byte(planroute, run):
     assert kept(run) == before
     status, _, error = planroute("runs", "unpack", run)
     assert (status, "is not packed" in error) == (2, True)
+
+
+def test_a_pack_is_written_to_no_name_that_somebody_knows_beforehand(planroute, run, tmp_path):
+    victim = tmp_path / "victim"
+    victim.write_text("precious")
+    (run / f".part-{PACK}").symlink_to(victim)
+    assert told(planroute, "pack", run)["episodes"] == 2
+    assert victim.read_text() == "precious"
+    assert not (run / PACK).is_symlink()
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"content": [None, None]}, "2 cells are not what was packed"),
+        ({"content": [b"\xff", b"\xff"], "sha256": [hashlib.sha256(b"\xff").hexdigest()] * 2}, "2 cells are not what"),
+        ({"cell": [None, None]}, "2 cells are not what was packed"),
+    ],
+)
+def test_a_pack_that_somebody_made_is_told_in_a_line(planroute, run, change, said):
+    told(planroute, "pack", run)
+    table = pq.read_table(run / PACK)
+    for name, values in change.items():
+        at = table.schema.get_field_index(name)
+        table = table.set_column(at, name, pa.array(values, table.schema.field(name).type))
+    pq.write_table(table, run / PACK)
+    status, _, error = planroute("runs", "unpack", run)
+    assert status != 0
+    assert said in error
+    assert error.count("\n") == 1
 
 
 def test_a_damaged_pack_is_set_aside_and_its_cells_run_again(planroute, run, caplog):

@@ -11,7 +11,7 @@ pytest.importorskip("inspect_ai")
 from inspect_ai.model import ContentReasoning, ContentText, GenerateConfig, ModelOutput, ModelUsage, get_model
 
 from planroute.calls import Message, ModelReply, ModelRequest, Sampling
-from planroute.errors import InputError, ModelMissing, ModelRefused, ModelUnavailable
+from planroute.errors import InputError, ModelClosed, ModelMissing, ModelRefused, ModelUnavailable
 from planroute.inspect_.conversation import Conversation
 from planroute.inspect_.exchange import to_config, to_messages, to_output, to_reply, to_request
 from planroute.inspect_.faults import PrerequisiteError, model_error
@@ -160,14 +160,15 @@ class Status(Exception):
 @pytest.mark.parametrize(
     ("error", "kind"),
     [
-        (Status(401), ModelRefused),
-        (Status(404), ModelRefused),
+        (Status(401), ModelClosed),
+        (Status(404), ModelClosed),
+        (Status(400), ModelRefused),
         (Status(429), ModelUnavailable),
         (Status(503), ModelUnavailable),
         (ConnectionError("no route"), ModelUnavailable),
         (TimeoutError(), ModelUnavailable),
         (PrerequisiteError("[bold]ERROR[/bold]: pip install openai"), ModelMissing),
-        (PrerequisiteError("No [bold][blue]KEY[/blue][/bold] defined in the environment."), ModelRefused),
+        (PrerequisiteError("No [bold][blue]KEY[/blue][/bold] defined in the environment."), ModelClosed),
         (ModelRefused("so it is"), ModelRefused),
     ],
 )

@@ -206,6 +206,24 @@ def test_pages_overwritten_under_way(cache: CallCache, caplog: pytest.LogCapture
     assert len(list(cache)) == 40
 
 
+def test_a_file_that_another_process_has_made_anew_is_not_set_aside(cache: CallCache) -> None:
+    model = Counting()
+    complete(CachedModel(model, cache), *(ask("x" * 3000 + str(i)) for i in range(40)))
+    cache.close()
+    with closing(CallCache(cache.path)) as other:
+        assert len(cache) == len(other) == 40
+        with cache.path.open("r+b") as file:
+            file.seek(4096 * 8)
+            file.write(b"\xff" * (cache.path.stat().st_size - 4096 * 9))
+        for number, each in enumerate((cache, other, cache)):
+            list(each)
+            complete(CachedModel(model, each), ask(f"new {number}"))
+        asked = model.calls
+        complete(CachedModel(model, other), *(ask(f"new {number}") for number in range(3)))
+        assert model.calls == asked
+    assert not cache.path.with_name("calls.sqlite.damaged-2").exists()
+
+
 def test_a_cache_of_another_version_or_place_is_told(tmp_path: Path) -> None:
     path = tmp_path / "calls.sqlite"
     with closing(sqlite3.connect(path)) as db:

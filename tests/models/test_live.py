@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 
 from planroute.calls import Message, ModelReply, ModelRequest, Sampling
-from planroute.errors import InputError, ModelError, ModelRefused, ModelUnavailable
+from planroute.errors import InputError, ModelClosed, ModelError, ModelRefused, ModelUnavailable
 from planroute.models import CachedModel, CallCache, LiveModel, open_model
 from planroute.models.usage import normalised
 
@@ -380,12 +380,57 @@ def test_the_key_is_nowhere(endpoint: Endpoint, tmp_path: Path, caplog: pytest.L
 
     asyncio.run(run())
     assert endpoint.paths[0] == "/v1/chat/completions?api-version=7"
-    assert [type(error) for error in errors] == [ModelRefused, ModelUnavailable]
+    assert [type(error) for error in errors] == [ModelClosed, ModelUnavailable]
     written = b"".join(path.read_bytes() for path in tmp_path.iterdir()).decode("utf-8", "replace")
     spoken = [str(error) + repr(error) + "".join(traceback.format_exception(error)) for error in errors]
     seen = "\n".join([written, *spoken, repr(model), model.endpoint, caplog.text])
     assert "canary" not in seen
     assert model.endpoint == f"{endpoint.base_url}#m"
+
+
+def test_what_an_endpoint_says_for_a_status_is_one_clean_line(endpoint: Endpoint) -> None:
+    def spiteful(handler: BaseHTTPRequestHandler, body: dict[str, Any]) -> None:
+        handler.send_response(400, f"\x1b[31m{CANARY}")
+        handler.send_header("content-length", "0")
+        handler.end_headers()
+
+    endpoint.plays(spiteful)
+    with pytest.raises(ModelRefused, match=r"HTTP 400: \S*\*\*\*") as caught:
+        ask(endpoint)
+    assert CANARY not in str(caught.value)
+    assert str(caught.value).isprintable()
+
+
+def test_no_more_is_read_than_an_answer_can_be_long(endpoint: Endpoint) -> None:
+    written = 0
+
+    def endless(handler: BaseHTTPRequestHandler, body: dict[str, Any]) -> None:
+        nonlocal written
+        handler.send_response(200)
+        handler.end_headers()
+        handler.close_connection = True
+        for _ in range(64):
+            handler.wfile.write(b" " * 2**20)
+            written += 1
+
+    endpoint.plays(endless)
+    with pytest.raises(ModelRefused, match="sends more than 16 MiB for one answer") as caught:
+        ask(endpoint)
+    assert caught.value.attempts == len(endpoint.bodies) == 1
+    assert written < 64
+
+
+@pytest.mark.parametrize("code", [401, 402, 403, 404])
+def test_an_endpoint_that_takes_no_question_at_all_is_told_from_one_that_refuses_this(
+    endpoint: Endpoint, code: int
+) -> None:
+    endpoint.plays(status(code), status(400))
+    kinds = []
+    for _ in range(2):
+        with pytest.raises(ModelRefused) as caught:
+            ask(endpoint)
+        kinds.append(type(caught.value))
+    assert kinds == [ModelClosed, ModelRefused]
 
 
 @pytest.mark.parametrize("url", ["ftp://host/v1", "http://", "host/v1", "http://[::1/v1", "http://host:x/v1"])

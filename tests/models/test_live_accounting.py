@@ -9,7 +9,7 @@ import httpx2  # noqa: F401 - loading it must not use up a call's time
 import pytest
 
 from planroute.calls import Message, ModelReply, ModelRequest
-from planroute.errors import ModelError, ModelUnavailable, StorageError
+from planroute.errors import ModelClosed, ModelError, ModelUnavailable, StorageError
 from planroute.ledger import Ledger
 from planroute.models import CachedModel, CallCache, LiveModel
 from planroute.models.metered import MeteredModel
@@ -133,8 +133,8 @@ def test_an_endpoint_that_is_down_for_a_while() -> None:
     asyncio.run(run())
 
 
-def test_a_request_to_another_address_is_one_more() -> None:
-    """Each hop of a redirected question is a request that was sent."""
+def test_a_question_goes_to_no_other_address_than_the_one_that_was_named() -> None:
+    """Followed, it would lose its body or be answered by somebody else."""
     hops: list[str] = []
 
     async def moved(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -147,19 +147,19 @@ def test_a_request_to_another_address_is_one_more() -> None:
         writer.close()
         await writer.wait_closed()
 
-    async def run() -> ModelReply:
+    async def run() -> ModelClosed:
         nonlocal target
         async with FaultServer() as server, await asyncio.start_server(moved, "127.0.0.1", 0) as first:
             target = f"{server.base_url}/chat/completions"
             live = LiveModel(f"http://127.0.0.1:{first.sockets[0].getsockname()[1]}/v1", "m")
-            reply = await live.complete(request())
+            with pytest.raises(ModelClosed, match=f"is not where questions go: HTTP 307, {target} — give") as caught:
+                await live.complete(request())
             await live.aclose()
-            await left(server)
-            assert server.told.completed == 1
-        return reply
+            assert server.told.requests.total() == 0
+        return caught.value
 
     target = ""
-    assert asyncio.run(run()).attempts == len(hops) + 1 == 2
+    assert asyncio.run(run()).attempts == len(hops) == 1
 
 
 def test_a_deadline_ends_a_call_that_hangs_and_later_ones_work() -> None:

@@ -337,6 +337,21 @@ def test_a_killed_run_loses_no_cost(tmp_path):
     assert not (run / JOURNAL).exists()
 
 
+def test_a_kill_between_the_sum_and_the_end_of_the_lines_counts_nothing_twice(tmp_path):
+    folder = RunFolder(tmp_path)
+    one = {"message": {"billed_calls": 2, "latency_s": 0.5, "price_usd": 0.25}}
+    folder.note_billing(1.0, "a", one)
+    lines = (tmp_path / "billing.jsonl").read_bytes()
+    folder.close_billing(0.0)
+    whole = folder.all_billing()
+    (tmp_path / "billing.jsonl").write_bytes(lines + b'\n{"billed": {}, "cell": "", "seconds": 0.0}\n')
+    assert folder.all_billing()["cells"] == whole["cells"]
+    folder.note_billing(1.0, "a", one)
+    folder.close_billing(0.0)
+    assert folder.billing()["cells"]["a"]["message"]["billed_calls"] == 4
+    assert folder.billing()["seconds"] == 2.0
+
+
 def test_costs_of_one_cell_are_summed_over_starts(tmp_path):
     folder = RunFolder(tmp_path)
     one = {"message": {"billed_calls": 2, "latency_s": 0.5, "price_usd": 0.25}}

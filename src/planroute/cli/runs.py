@@ -232,8 +232,8 @@ def _refuse_untrusted(command: list[str], run: Path, trust: bool) -> None:
     from planroute.errors import InputError
     from planroute.models.spec import OPENAI
 
-    for argument in command:
-        address = argument.partition("=")[2] if argument.startswith("--") else argument
+    arguments = [each.partition("=")[2] if each.startswith("--") else each for each in command]
+    for address in (part for each in arguments for part in each.split(",")):
         if trust or "://" not in address:
             continue
         try:
@@ -252,12 +252,14 @@ def _refuse_untrusted(command: list[str], run: Path, trust: bool) -> None:
 
 
 def _value(arguments: list[str], option: str) -> str | None:
+    """The last value of ``option``: the one that counts."""
+    found = None
     for place, argument in enumerate(arguments):
         if argument == option and place + 1 < len(arguments):
-            return arguments[place + 1]
-        if argument.startswith(f"{option}="):
-            return argument.partition("=")[2]
-    return None
+            found = arguments[place + 1]
+        elif argument.startswith(f"{option}="):
+            found = argument.partition("=")[2]
+    return found
 
 
 def _without(arguments: list[str], option: str, *, flag: bool = False) -> list[str]:

@@ -8,7 +8,7 @@ import re
 from inspect_ai._util.error import PrerequisiteError
 from inspect_ai.model import ModelRefusalError
 
-from planroute.errors import ModelError, ModelMissing, ModelRefused, ModelUnavailable
+from planroute.errors import ModelClosed, ModelError, ModelMissing, ModelRefused, ModelUnavailable
 from planroute.inspect_.secrets import without_keys
 
 __all__ = ["PrerequisiteError", "current_epoch", "model_error"]
@@ -16,6 +16,7 @@ __all__ = ["PrerequisiteError", "current_epoch", "model_error"]
 _MARKUP = re.compile(r"\[/?(?:bold|italic|blue|red|link)[^\]]*\]")
 _KEY = re.compile(r"\b(?:sk|pk|key|gsk|xai|hf)[-_][\w*.-]{3,}|(?i:bearer)\s+\S+")
 _AGAIN = {408, 409, 425, 429}
+_CLOSED = {401, 402, 403, 404}
 
 
 def model_error(error: Exception, name: str, *, passing: bool = False) -> ModelError | None:
@@ -29,12 +30,13 @@ def model_error(error: Exception, name: str, *, passing: bool = False) -> ModelE
     if isinstance(error, PrerequisiteError):
         if "install" in str(error).lower():
             return ModelMissing(said)
-        return ModelRefused(said, hint="set the key that this provider of Inspect reads")
+        return ModelClosed(said, hint="set the key that this provider of Inspect reads")
     if isinstance(error, ModelRefusalError):
         return ModelRefused(said)
     status = _status(error)
     if status is not None and 400 <= status < 500 and status not in _AGAIN:
-        return ModelRefused(said, hint="check the key, the model's name and the request")
+        kind = ModelClosed if status in _CLOSED else ModelRefused
+        return kind(said, hint="check the key, the model's name and the request")
     if passing or status is not None or isinstance(error, OSError | TimeoutError) or _of_a_client(error):
         return ModelUnavailable(said, hint="try again later")
     return None

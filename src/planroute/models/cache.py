@@ -65,6 +65,7 @@ class CallCache:
         self.path = Path(path)
         self._lock = threading.RLock()
         self._connection: sqlite3.Connection | None = None
+        self._file = (0, 0)
         self._guarded(lambda: self._db().execute(f"{_READ} LIMIT 1").fetchall())
 
     def __len__(self) -> int:
@@ -125,12 +126,15 @@ class CallCache:
                 db.execute(f"PRAGMA application_id = {APPLICATION}")
                 db.execute(_TABLE)
                 db.execute(f"PRAGMA user_version = {VERSION}")
+            self._file = _which(self.path)
         return self._connection
 
     def _guarded(self, work: Callable[[], R]) -> R:
         """Do ``work``; where that meets damage, set the file aside and do it again on a new one."""
         with self._lock:
             try:
+                if self._connection is not None and _which(self.path) != self._file:
+                    self.close()  # another process has set the file aside: it is kept, but read by nobody
                 try:
                     return work()
                 except (sqlite3.DatabaseError, _Damaged) as error:
@@ -146,6 +150,8 @@ class CallCache:
 
     def _set_aside(self, damage: Exception) -> None:
         self.close()
+        if self._file not in ((0, 0), _which(self.path)):
+            return  # another process was faster, and its new file is whole
         if not _was_a_database(self.path):
             raise StorageError(f"{self.path} is not a call cache", hint="name another file with --cache")
         aside = next(
@@ -162,6 +168,15 @@ class CallCache:
         _LOG.warning(
             "call cache %s is damaged (%s): kept as %s, %d calls carried over", self.path, damage, aside.name, kept
         )
+
+
+def _which(path: Path) -> tuple[int, int]:
+    """Tell the file at ``path`` from every other one; zeros where there is none."""
+    try:
+        found = path.stat()
+    except FileNotFoundError:
+        return 0, 0
+    return found.st_dev, found.st_ino
 
 
 def _was_a_database(path: Path) -> bool:

@@ -11,27 +11,33 @@ import os
 import random
 import re
 from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
 
 from planroute.calls import ModelReply, ModelRequest
-from planroute.errors import InputError, ModelError, ModelRefused, ModelUnavailable
+from planroute.errors import InputError, ModelClosed, ModelError, ModelRefused, ModelUnavailable
 from planroute.models.completion import complaint, reply_of, retry_after, without
 from planroute.models.sending import Body, Sent
 from planroute.models.text import one_line, spellings, utf8_json
 
 if TYPE_CHECKING:
-    from httpx2 import AsyncClient, Response
+    from httpx2 import AsyncClient
 
 LONGEST_WAIT_S: Final = 60.0
 """A longer pause, also one that the endpoint asks for, is not waited for."""
 
+LONGEST_BYTES: Final = 16 * 2**20
+"""A longer answer is no chat completion; no more of it is read."""
+
 _TRY_AGAIN = {408, 409, 425, 429}
 _NOT_UNDERSTOOD = {400, 422}
+_CLOSED = {401, 402, 403, 404}
 _HINTS = {
     401: "set PLANROUTE_API_KEY or OPENAI_API_KEY to a valid key",
     403: "the key has no permission for this model",
+    402: "check the account",
     404: "check the model's name and the base URL, which usually ends in /v1",
 }
 _SENDABLE = re.compile("[!-~]*")
@@ -135,9 +141,10 @@ class LiveModel:
     async def complete(self, request: ModelRequest) -> ModelReply:
         """Answer ``request``.
 
-        Raises ``ModelRefused`` on 4xx that trying again does not help, and ``ModelUnavailable`` when all attempts
-        have failed or ``deadline_s`` is over. ``latency_s`` is that of the attempt that succeeded. A call that ends,
-        or is cancelled, leaves no request behind; its error tells as ``attempts`` how many it sent.
+        Raises ``ModelRefused`` on 4xx that trying again does not help, ``ModelClosed`` where that holds for any
+        question or the endpoint names another address, and ``ModelUnavailable`` when all attempts have failed or
+        ``deadline_s`` is over. ``latency_s`` is that of the attempt that succeeded. A call that ends, or is cancelled,
+        leaves no request behind; its error tells as ``attempts`` how many it sent.
         """
         sent = Sent()
         try:
@@ -191,10 +198,10 @@ class LiveModel:
         sent.attempts += 1
         loop = asyncio.get_running_loop()
         begun = loop.time()
-        response = await self._adapted(self._connected(), request, sent)
-        raw = response.content.decode("utf-8", "replace")  # JSON is UTF-8, whatever a header says
-        if not response.is_success:
-            raise self._status(response, raw)
+        answer = await self._adapted(self._connected(), request, sent)
+        raw = answer.content.decode("utf-8", "replace")  # JSON is UTF-8, whatever a header says
+        if not answer.good:
+            raise self._status(answer, raw)
         try:
             return reply_of(self._scrubbed(json.loads(raw)), loop.time() - begun, max(1, sent.requests))
         except (ValueError, KeyError, IndexError, TypeError, AttributeError, RecursionError):
@@ -203,30 +210,38 @@ class LiveModel:
                 f"not a chat completion: {shown}", hint="check the base URL, which usually ends in /v1"
             ) from None
 
-    async def _adapted(self, client: "AsyncClient", request: ModelRequest, sent: Sent) -> "Response":
+    async def _adapted(self, client: "AsyncClient", request: ModelRequest, sent: Sent) -> "_Answer":
         """Ask in the endpoint's own dialect: what it refused and then accepted in other words is remembered."""
         in_words = self._schema_in_words
         while True:
-            response = await self._post(client, self._body(request, in_words), sent)
-            if response.status_code not in _NOT_UNDERSTOOD:
-                if response.is_success:
+            answer = await self._post(client, self._body(request, in_words), sent)
+            if answer.status not in _NOT_UNDERSTOOD:
+                if answer.good:
                     self._schema_in_words = self._schema_in_words or in_words
-                return response
-            if self._limit == "max_tokens" and b"max_completion_tokens" in response.content:
+                return answer
+            if self._limit == "max_tokens" and b"max_completion_tokens" in answer.content:
                 self._limit = "max_completion_tokens"
             elif request.schema is not None and not in_words:
                 in_words = True
             else:
-                return response
+                return answer
 
-    async def _post(self, client: "AsyncClient", body: Mapping[str, Any], sent: Sent) -> "Response":
+    async def _post(self, client: "AsyncClient", body: Mapping[str, Any], sent: Sent) -> "_Answer":
         content = json.dumps(body, ensure_ascii=False, separators=(",", ":")).encode()
         headers = {"Content-Length": str(len(content))}
         import httpx2
 
         try:
-            async with asyncio.timeout(self.timeout_s):
-                return await client.post(self._url, content=Body(content, sent), headers=headers)
+            async with (
+                asyncio.timeout(self.timeout_s),
+                client.stream("POST", self._url, content=Body(content, sent), headers=headers) as response,
+            ):
+                read = bytearray()
+                async for some in response.aiter_bytes():
+                    read += some
+                    if len(read) > LONGEST_BYTES:
+                        break
+                answer = _Answer(response.status_code, response.headers, response.reason_phrase, bytes(read))
         except (httpx2.TimeoutException, TimeoutError):
             raise _Again(f"no answer within {self.timeout_s:g} s", hint="try again later, or allow more time") from None
         except Exception as error:  # what an endpoint sends can make a client stumble in many ways
@@ -234,6 +249,12 @@ class LiveModel:
             if _NOT_REACHED.isdisjoint(kind.__name__ for kind in type(error).__mro__):
                 raise _Again(f"the answer broke off ({why})", hint="try again later") from None
             raise _Again(f"no connection ({why})", hint="check the address, the network, and that it runs") from None
+        if len(read) > LONGEST_BYTES:
+            raise ModelRefused(
+                f"{self.base_url} sends more than {LONGEST_BYTES >> 20} MiB for one answer",
+                hint="check the address: no chat completion is that long",
+            )
+        return answer
 
     def _connected(self) -> "AsyncClient":
         """The client of the running event loop; connections cannot move from one loop to another."""
@@ -243,12 +264,12 @@ class LiveModel:
 
             key = api_key()
             if key is None and urlsplit(self.base_url).hostname == "api.openai.com":
-                raise ModelRefused(f"{self.base_url} needs a key", hint="set PLANROUTE_API_KEY or OPENAI_API_KEY")
+                raise ModelClosed(f"{self.base_url} needs a key", hint="set PLANROUTE_API_KEY or OPENAI_API_KEY")
             self._secrets |= spellings(key or "")
             headers = {"Authorization": f"Bearer {key or 'none'}", "Content-Type": "application/json"}
             try:
                 # As many connections as there are episodes at once: what bounds those bounds these.
-                client = AsyncClient(headers=headers, timeout=self.timeout_s, limits=Limits(), follow_redirects=True)
+                client = AsyncClient(headers=headers, timeout=self.timeout_s, limits=Limits())
             except Exception as error:
                 raise ModelRefused(
                     f"cannot set up a connection to {self.base_url}: {self._clean(str(error))}",
@@ -285,22 +306,30 @@ class LiveModel:
             }
         return dict(utf8_json(body))
 
-    def _status(self, response: "Response", raw: str) -> "ModelError | _Again":
+    def _status(self, answer: "_Answer", raw: str) -> "ModelError | _Again":
         """Say what an HTTP status means: try again, or refused."""
-        status = response.status_code
+        status = answer.status
         try:
             told = complaint(json.loads(raw)) or raw
         except (ValueError, RecursionError):
             told = raw
-        said = f"HTTP {status}: {self._clean(told[:4000]) or response.reason_phrase}"
+        said = f"HTTP {status}: {self._clean(told[:4000] or answer.reason)}"
+        if 300 <= status < 400:
+            elsewhere = self._clean(public_url(answer.headers.get("location", "")))
+            # A question that followed would lose its body, or go to another one than the named endpoint.
+            raise ModelClosed(
+                f"{self.base_url} is not where questions go: HTTP {status}, {elsewhere or 'without another address'}",
+                hint="give the address itself, up to /v1, if you trust it",
+            )
         broke = status == 429 and "insufficient_quota" in raw
         if (status in _TRY_AGAIN or status >= 500) and not broke:
             hint = "ask for less at a time, or later" if status == 429 else "try again later"
-            wait_s = retry_after(response.headers)
+            wait_s = retry_after(answer.headers)
             if wait_s is not None and wait_s > LONGEST_WAIT_S:
                 said += f" (asks to wait {wait_s:.0f} s)"
             return _Again(said, hint=hint, wait_s=wait_s)
-        return ModelRefused(
+        kind = ModelClosed if broke or status in _CLOSED else ModelRefused
+        return kind(
             f"{self.base_url} refuses model {self.model}: {said}",
             hint=_HINTS.get(
                 status, "check the account" if broke else "check the request against the endpoint's manual"
@@ -318,6 +347,20 @@ class LiveModel:
         """``answer`` without a key that the endpoint repeats in a text, or in a name of its usage account."""
         secrets = sorted((one for one in self._secrets if len(one) >= _SHORTEST_KEY), key=len, reverse=True)
         return without(secrets, answer, names=False) if secrets else answer
+
+
+@dataclass(frozen=True, slots=True)
+class _Answer:
+    """What came over HTTP."""
+
+    status: int
+    headers: Mapping[str, str]
+    reason: str
+    content: bytes
+
+    @property
+    def good(self) -> bool:
+        return 200 <= self.status < 300
 
 
 class _Again(Exception):

@@ -1,9 +1,11 @@
 """What a run was billed: a line for each call and each finished cell at once, and a summary of all starts.
 
 While cells run, ``billing.jsonl`` gets a line for each billed call and each cell as it ends, so that a killed run loses
-no cost. At the end of a start its lines are added to ``billing.json`` and the file is removed.
+no cost. At the end of a start its lines are added to ``billing.json``, which says how much of the file it holds, and
+the file is removed: a run that is killed between the two counts nothing twice.
 """
 
+import hashlib
 import json
 import logging
 import math
@@ -52,11 +54,12 @@ def merged_billing(folder: Path, *, mend: bool = True) -> dict[str, Any]:
         _set_aside(folder)
     seconds: float = earlier["seconds"] if earlier else 0.0
     cells: dict[str, dict[str, dict[str, Any]]] = dict(earlier["cells"]) if earlier else {}
-    for line in _lines(folder / JOURNAL):
+    journal = _bytes(folder / JOURNAL)
+    for line in _lines(folder / JOURNAL, journal[_summed(earlier, journal) :]):
         seconds += line["seconds"]
         if line["cell"]:
             cells[line["cell"]] = _sum(cells.get(line["cell"], {}), line["billed"])
-    return {"seconds": seconds, "cells": cells}
+    return {"seconds": seconds, "cells": cells, "summed": [len(journal), hashlib.sha256(journal).hexdigest()]}
 
 
 def billed_below(folder: Path) -> dict[str, Any]:
@@ -77,15 +80,26 @@ def forget_lines(folder: Path) -> None:
         raise StorageError(f"cannot remove {folder / JOURNAL}: {error.strerror or error}") from None
 
 
-def _lines(path: Path) -> list[dict[str, Any]]:
+def _bytes(path: Path) -> bytes:
     if not path.is_file():
-        return []
+        return b""
     try:
-        text = path.read_text(encoding="utf-8", errors="replace")
+        return path.read_bytes()
     except OSError as error:
         raise StorageError(f"cannot read {path}: {error.strerror or error}") from None
+
+
+def _summed(summary: Mapping[str, Any] | None, journal: bytes) -> int:
+    """How many of the first bytes of ``journal`` are in ``summary`` already."""
+    mark = summary.get("summed") if summary else None
+    if not (isinstance(mark, list) and len(mark) == 2 and type(mark[0]) is int and 0 < mark[0] <= len(journal)):
+        return 0
+    return mark[0] if hashlib.sha256(journal[: mark[0]]).hexdigest() == mark[1] else 0
+
+
+def _lines(path: Path, journal: bytes) -> list[dict[str, Any]]:
     found, unreadable = [], 0
-    for line in filter(str.strip, text.split("\n")):
+    for line in filter(str.strip, journal.decode("utf-8", "replace").split("\n")):
         try:
             data = json.loads(line)
         except (ValueError, RecursionError):

@@ -192,7 +192,8 @@ class RunFolder:
 
     def billing(self) -> dict[str, Any]:
         """Read what earlier executions of the run billed; empty where there is nothing to read."""
-        return read_billing(self.path) or {}
+        found = read_billing(self.path) or {}
+        return {name: found[name] for name in ("seconds", "cells") if name in found}
 
     def all_billing(self) -> dict[str, Any]:
         """Read what earlier executions of the run billed, with what a killed one has not summed up."""

@@ -6,6 +6,8 @@ and the plain fields of its row, for queries without unpacking. Its metadata hol
 
 import hashlib
 import json
+import os
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
@@ -43,7 +45,7 @@ def pack(run: Path) -> tuple[int, int, int]:
         schema = pa.schema(
             [("cell", text), ("sha256", text), ("content", pa.binary()), *kinds.items()], {_SCHEMA_KEY: VERSION}
         )
-        part = run / f".part-{PACK}"
+        part = _new_file(run)
         try:
             with pq.ParquetWriter(part, schema, compression="zstd") as writer:
                 for at in range(0, len(keys), CELLS_AT_ONCE):
@@ -99,6 +101,26 @@ def unpack_missing(run: Path) -> int:
     return count
 
 
+def _new_file(run: Path) -> Path:
+    """Make a file for a pack, under a name where nobody can have put a link."""
+    try:
+        handle, name = tempfile.mkstemp(prefix=".part-", suffix=f"-{PACK}", dir=run)
+    except OSError as error:
+        raise StorageError(f"cannot pack {run}: {error.strerror or error}") from None
+    os.close(handle)
+    part = Path(name)
+    part.chmod(0o644)
+    return part
+
+
+def _is_text(content: bytes) -> bool:
+    try:
+        content.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
 def _file(run: Path, key: str) -> Path:
     return run / CELLS / f"{key}.json"
 
@@ -129,9 +151,10 @@ def _packed(source: Path) -> Iterator[tuple[str, bytes | None]]:
                 )
             for group in range(file.num_row_groups):
                 for line in file.read_row_group(group, ["cell", "sha256", "content"]).to_pylist():
-                    whole = hashlib.sha256(line["content"]).hexdigest() == line["sha256"]
-                    yield line["cell"], line["content"] if whole else None
-    except (pa.ArrowException, KeyError) as error:
+                    key, content = str(line["cell"]), line["content"]
+                    whole = isinstance(content, bytes) and hashlib.sha256(content).hexdigest() == line["sha256"]
+                    yield key, content if whole and _is_text(content) else None
+    except (pa.ArrowException, KeyError, UnicodeError) as error:
         raise DamagedFile(
             f"{source} is damaged: {str(error).splitlines()[0]}",
             hint="rename that file, and the run's command makes the missing cells again",
