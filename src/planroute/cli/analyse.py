@@ -61,6 +61,7 @@ def rows_of(run: Path) -> tuple[list["EpisodeRow"], Path]:
     """Return the rows of ``run`` and the folder that it is in. Raises ``InputError`` where there are none."""
     from planroute.errors import InputError
     from planroute.runs.folder import CELLS, RunFolder
+    from planroute.runs.pack import PACK
     from planroute.runs.stored import read_row
     from planroute.runs.table import read_rows
 
@@ -70,6 +71,8 @@ def rows_of(run: Path) -> tuple[list["EpisodeRow"], Path]:
         return read_rows(run / "rows.parquet"), run
     rows = [read_row(cell["row"]) for cell in RunFolder(run).cells()]
     if not rows:
+        if (run / PACK).is_file():
+            raise InputError(f"the episodes of {run} are packed", hint=f"planroute runs unpack {run}")
         raise InputError(f"{run} holds no finished episode", hint=f"let the run go on until there is one in {CELLS}")
     _refuse_strangers(rows, run)
     return rows, run

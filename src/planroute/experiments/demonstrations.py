@@ -22,6 +22,8 @@ def demonstrations_of(run: Path) -> tuple[Demonstration, ...]:
             text = str(facts.get(row["task"], {}).get("goal", row["task"]))
             results.append((row["task"], text, Mode(row["condition"]), row["seed"], bool(row["success"])))
     found = demonstrations(results)
+    if not results and (run / "cells.parquet").is_file():
+        raise InputError(f"the episodes of {run} are packed", hint=f"planroute runs unpack {run}")
     if not found:
         raise InputError(
             f"{run} holds no task that one and the same single mode solved under both of two seeds",

@@ -267,6 +267,8 @@ def read_run(folder: Path, evidence: Evidence | None = None) -> Run:
             shown = evidence(cell.trace.events) if evidence is not None else {}
             cells.append(Cell(str(path), cell.row, cell.trace.events, shown))
     if not cells:
+        if (folder / "cells.parquet").is_file():
+            raise InputError(f"the episodes of {folder} are packed", hint=f"planroute runs unpack {folder}")
         raise InputError(f"{folder} holds no finished episode", hint="let the run go on, then ask for its report again")
     billing = read_object(folder / "billing.json") if (folder / "billing.json").is_file() else {}
     return Run(str(folder), manifest, result, cells, billing)

@@ -75,15 +75,17 @@ def overview(run: Path, *, whole: bool = False) -> Overview:
     except InputError as error:
         return Overview(run, "damaged", leftovers=left, fault=error.message)
     keys: Sequence[str] = manifest["cells"]
-    there = {path.name.removesuffix(".json") for path in _files(run / CELLS)}
+    packed, fault = _packed(run)
+    there = {path.name.removesuffix(".json") for path in _files(run / CELLS)} | packed.keys()
     finished = [key for key in keys if key in there]
     environment, config = manifest.get("environment"), manifest.get("config")
     command = environment.get("command") if isinstance(environment, dict) else None
     status: dict[str, int] = {}
-    fault = ""
-    if whole and keys:
+    if whole and keys and not fault:
         try:
-            status = dict(Counter(str(cell["row"]["status"]) for cell in folder.cells()))
+            ended = [str(cell["row"]["status"]) for cell in folder.cells()]
+            ended += [packed[key] for key in keys if key in packed and not (run / CELLS / f"{key}.json").exists()]
+            status = dict(Counter(ended))
         except InputError as error:
             fault = error.message
     experiment = manifest.get("experiment")
@@ -120,6 +122,21 @@ def _billed(run: Path) -> dict[str, Any]:
         "usd": None if None in prices else float(sum(prices)),
         "seconds": float(billing["seconds"]),
     }
+
+
+def _packed(run: Path) -> tuple[dict[str, str], str]:
+    """How each packed episode ended, by its cell's name, and what is damaged. Nothing but these columns is read."""
+    if not (run / PACK).is_file():
+        return {}, ""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        with pq.ParquetFile(run / PACK) as file:
+            lines = file.read(["cell", "status"]).to_pylist()
+        return {str(line["cell"]): str(line["status"]) for line in lines}, ""
+    except (pa.ArrowException, KeyError, UnicodeError, OSError) as error:
+        return {}, f"{run / PACK} is damaged: {str(error).splitlines()[0]}"
 
 
 def _files(folder: Path) -> Iterator[Path]:
