@@ -175,7 +175,7 @@ def test_a_refused_key_says_so_and_nothing_wins(endpoint, run):
     model = f"{endpoint}/401#m"
     done = run(*ONE, "--model", model, "--communication", "model", "--set", "model_hours=[16]", "--json")
     assert done.returncode == 1
-    assert done.stderr.startswith("planroute: 2 of 2 episodes failed: ")
+    assert done.stderr.startswith("planroute: 2 of 2 episodes broken off by the infrastructure: ")
     assert "401" in done.stderr
     assert json.loads(done.stdout)["oracle"] == {"7": []}
 
