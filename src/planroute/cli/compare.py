@@ -119,7 +119,7 @@ def grid(
         "deadline_s": deadline,
     }
     domain = GridDomain({scenario.stem if scenario else "nominal": chosen}, sampling)
-    with opened_model(model, base_url, cache, no_cache, price) as language_model:
+    with opened_model(model, base_url, cache, no_cache, price, manner) as language_model:
         found = compared_grid(
             domain,
             seed_list,

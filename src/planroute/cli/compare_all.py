@@ -221,7 +221,7 @@ def _grid(
     spec = {name: common[name] for name in ("base_url", "cache", "no_cache", "price")}
     shown = public_spec(common["model"])
     manner = replace(manner_of({"concurrency": 8, **common}), account=account)
-    with opened_model(common["model"], **spec) as model:
+    with opened_model(common["model"], **spec, manner=manner) as model:
         declarer = declarer_from("natural", None, sampling, has_model=True) if ROUTED in names else None
         config = {"command": "compare all", "seeds": parse_seeds(seeds), "modes": modes, "model": shown}
         return compared_grid(

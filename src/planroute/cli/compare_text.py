@@ -263,10 +263,9 @@ def compared(
         "generation_profile": asdict(profile),
     }
     with ExitStack() as opened:
-        backbone = opened.enter_context(opened_model(model, base_url, cache, no_cache, price))
-        judge = (
-            opened.enter_context(opened_model(judge_model, base_url, cache, no_cache, price)) if judge_model else None
-        )
+        source = (base_url, cache, no_cache, price, manner)
+        backbone = opened.enter_context(opened_model(model, *source))
+        judge = opened.enter_context(opened_model(judge_model, *source)) if judge_model else None
         cells = comparison_cells(
             tasks,
             seed_list,

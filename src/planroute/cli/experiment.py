@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from planroute.experiments.definition import Experiment
     from planroute.experiments.setting import Setting
     from planroute.protocols import Model
+    from planroute.runs.manner import Manner
 
 
 def experiment(
@@ -160,7 +161,7 @@ def experiment(
     if communication == "model" and not specs:
         raise InputError("--communication model needs a language model", hint="name one with --model")
     with ExitStack() as opened:
-        models = _models(opened, specs, base_url, cache, no_cache, price)
+        models = _models(opened, specs, base_url, cache, no_cache, price, manner)
         setting = Setting(
             seeds=tuple(parse_seeds(seeds)) if seeds else None,
             communication="model" if communication == "model" else "calibrated",
@@ -221,7 +222,13 @@ def _spread(names: list[str], known: list[str]) -> Iterator[str]:
 
 
 def _models(
-    opened: ExitStack, specs: list[str], base_url: str | None, cache: Path | None, no_cache: bool, price: str | None
+    opened: ExitStack,
+    specs: list[str],
+    base_url: str | None,
+    cache: Path | None,
+    no_cache: bool,
+    price: str | None,
+    manner: "Manner",
 ) -> dict[str, "Model"]:
     """Open every model. Its endpoint is its name in tables, so that a recording of it gives the same bytes."""
     from planroute.cli.setting import opened_model
@@ -230,9 +237,8 @@ def _models(
         opened.enter_context(opened_model(None, base_url, cache, no_cache, price))
     found = {}
     for spec in specs:
-        model = opened.enter_context(
-            opened_model(spec, base_url if spec.startswith("openai:") else None, cache, no_cache, price)
-        )
+        address = base_url if spec.startswith("openai:") else None
+        model = opened.enter_context(opened_model(spec, address, cache, no_cache, price, manner))
         if model is not None:
             found[model.endpoint] = model
     return found

@@ -74,7 +74,7 @@ def answer(names: Sequence[str], asked: Asked, *, json: bool) -> None:
     needed = needs(questions)
     domain, sampling, steps = _opened(asked)
     with ExitStack() as opened:
-        source = (asked.base_url, asked.cache, asked.no_cache, asked.price)
+        source = (asked.base_url, asked.cache, asked.no_cache, asked.price, asked.manner)
         model = opened.enter_context(opened_model(asked.model, *source))
         judge = opened.enter_context(opened_model(asked.judge, *source)) if asked.judge else None
         assert model is not None  # noqa: S101  (--model is required)

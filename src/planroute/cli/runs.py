@@ -101,6 +101,7 @@ def resume(
     budget_tokens: Annotated[int | None, typer.Option(help="Another budget of the run, in tokens.", min=1)] = None,
     budget_usd: Annotated[float | None, typer.Option(help="Another budget of the run, in USD.", min=0)] = None,
     budget_seconds: Annotated[float | None, typer.Option(help="Another budget of the run, in s.", min=0)] = None,
+    episode_seconds: Annotated[float | None, typer.Option(help="Most s of one episode from now on.", min=0)] = None,
     json: Json = False,
 ) -> None:
     """Go on with a run: its own command again, which runs what is missing and nothing else.
@@ -115,6 +116,7 @@ def resume(
         ("--budget-tokens", budget_tokens),
         ("--budget-usd", budget_usd),
         ("--budget-seconds", budget_seconds),
+        ("--episode-seconds", episode_seconds),
     ):
         if value is not None:
             arguments = [*_without(arguments, option), option, str(value)]

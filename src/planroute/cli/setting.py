@@ -73,11 +73,17 @@ def declarer_from(
 
 @contextmanager
 def opened_model(
-    spec: str | None, base_url: str | None, cache: Path | None, no_cache: bool, price: str | None = None
+    spec: str | None,
+    base_url: str | None,
+    cache: Path | None,
+    no_cache: bool,
+    price: str | None = None,
+    manner: "Manner | None" = None,
 ) -> Iterator[Model | None]:
     """Open the model of ``--model``, behind the call cache unless ``--no-cache``; close the cache at the end.
 
-    A recording needs no cache. ``price`` is what ``--price`` says.
+    A recording needs no cache. ``price`` is what ``--price`` says. Raises ``InputError`` where ``manner`` limits money
+    and the model is at an endpoint, which never tells its price, without ``price``.
     """
     if spec is None:
         if price is not None:
@@ -93,6 +99,14 @@ def opened_model(
         from planroute.models.priced import PricedModel, Prices
 
         model = PricedModel(model, Prices.read(price))
+    elif manner is not None and manner.limits_usd:
+        from planroute.models import LiveModel
+
+        if isinstance(model, LiveModel):
+            raise InputError(
+                f"--budget-usd cannot be held: the price of {model.endpoint} is not known",
+                hint="give --price PROMPT,ANSWER, in USD per million tokens",
+            )
     cached = not no_cache and getattr(model, "cacheable", True)
     calls = CallCache(cache or cache_folder() / "calls.sqlite") if cached else None
     try:

@@ -22,6 +22,11 @@ class Manner:
     ends_after_s: float | None = None
     account: Account | None = None
 
+    @property
+    def limits_usd(self) -> bool:
+        """Whether money is limited, for this run or for several together."""
+        return self.limits.usd is not None or (self.account is not None and self.account.limits.usd is not None)
+
     def over(self, folder: Path | None) -> "Manner":
         """Let the limits hold for all runs at and below ``folder`` together, and for those that keep nothing."""
         earlier = billed_below(folder) if folder is not None else None
