@@ -57,6 +57,7 @@ class FaultServer:
     ``async with`` serves in the running event loop, ``with`` in a thread of its own. Every request's fate is a draw
     under ``seed``: by the question and how often it came before (``by="content"``), so that the plan does not depend on
     the order of arrival, or by the number of its arrival (``by="arrival"``). ``answer`` makes the texts.
+    ``port`` 0 takes any free one.
     """
 
     def __init__(
@@ -66,8 +67,9 @@ class FaultServer:
         seed: int = 0,
         by: Literal["content", "arrival"] = "content",
         answer: Answer = minimal_answer,
+        port: int = 0,
     ) -> None:
-        self.faults, self.seed, self.by, self.answer = faults, seed, by, answer
+        self.faults, self.seed, self.by, self.answer, self.port = faults, seed, by, answer, port
         self.told = Told()
         self._server: asyncio.Server | None = None
         self._serving: set[asyncio.Task[None]] = set()
@@ -87,7 +89,7 @@ class FaultServer:
         return len(self._serving)
 
     async def __aenter__(self) -> "FaultServer":
-        self._server = await asyncio.start_server(self._connected, "127.0.0.1", 0)
+        self._server = await asyncio.start_server(self._connected, "127.0.0.1", self.port)
         return self
 
     async def __aexit__(
