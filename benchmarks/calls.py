@@ -1,9 +1,9 @@
 """What a model call costs beside the model: processor time per live call, and calls a second from the call cache.
 
-A live call is put by bare clients (raw streams, httpx2, openai's own) and by the harness: ``ask`` over meter, call cache
-and ``LiveModel``. All send the same bodies to the same server, which answers at once in another process, so that only
-the time of the client's process counts. "without HTTP" is the harness over a model that answers by itself. Then calls
-and whole episodes are repeated from a call cache.
+A live call is put by bare clients (raw streams, httpx2, openai's own) and by the harness: ``ask`` over meter, call
+cache and ``LiveModel``. All send the same bodies to the same server, which answers at once in another process, so that
+only the time of the client's process counts. "without HTTP" is the harness over a model that answers by itself. Then
+calls and whole episodes are repeated from a call cache.
 
 Run it with ``python benchmarks/calls.py``; ``--json`` prints the figures for programs, ``--profile`` where the time of
 the harness and of a repetition goes.
